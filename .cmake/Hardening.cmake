@@ -1,0 +1,54 @@
+# Two interface targets, linked by every target of ours and by nothing else.
+#   sandgate_warnings   what the code must be free of
+#   sandgate_hardening  what the shipped binary must carry
+include(CheckCCompilerFlag)
+include(CheckLinkerFlag)
+
+# A flag on these lists is required: a misspelt one must break the configure step.
+function(sandgate_require_flag target flag)
+    string(MAKE_C_IDENTIFIER "HAVE${flag}" var)
+    set(CMAKE_REQUIRED_FLAGS "-Werror")
+    check_c_compiler_flag("${flag}" ${var})
+    if(NOT ${var})
+        message(FATAL_ERROR "compiler does not know ${flag}")
+    endif()
+    target_compile_options(${target} INTERFACE "${flag}")
+endfunction()
+
+add_library(sandgate_warnings INTERFACE)
+foreach(flag
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
+        -Wmissing-prototypes -Wmissing-variable-declarations -Wold-style-definition -Wvla
+        -Wformat=2 -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wundef
+        -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wdouble-promotion)
+    if(flag STREQUAL "-Wmissing-variable-declarations" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 14)
+        continue()
+    endif()
+    sandgate_require_flag(sandgate_warnings ${flag})
+endforeach()
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    foreach(flag -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wformat-signedness)
+        sandgate_require_flag(sandgate_warnings ${flag})
+    endforeach()
+endif()
+if(SANDGATE_WERROR)
+    target_compile_options(sandgate_warnings INTERFACE -Werror)
+endif()
+
+add_library(sandgate_hardening INTERFACE)
+foreach(flag -fstack-protector-strong -fstack-clash-protection -fno-strict-overflow
+        -fno-delete-null-pointer-checks)
+    sandgate_require_flag(sandgate_hardening ${flag})
+endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    sandgate_require_flag(sandgate_hardening -fcf-protection)
+endif()
+if(NOT SANDGATE_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "Rel")
+    target_compile_options(sandgate_hardening INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
+target_link_options(sandgate_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+if(SANDGATE_SANITIZE)
+    target_compile_options(sandgate_hardening INTERFACE -fsanitize=${SANDGATE_SANITIZE}
+        -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(sandgate_hardening INTERFACE -fsanitize=${SANDGATE_SANITIZE})
+endif()

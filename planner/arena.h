@@ -1,0 +1,46 @@
+#ifndef PLANNER_ARENA_H
+#define PLANNER_ARENA_H
+
+/*
+ * arena - memory with one lifetime: many allocations, one release.
+ *
+ * {0} is a valid empty arena without a limit. Not thread-safe: one arena belongs to one request
+ * or one object. Nothing is freed before arena_release().
+ *
+ * Errors     NULL: out of memory, a size that overflows, or the arena's limit reached.
+ * Units      bytes.
+ */
+
+#include <stddef.h>
+
+#include "text.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *last; /* owned */
+    size_t held_bytes;        /* taken from the system so far */
+    size_t limit_bytes;       /* 0: none */
+
+    /* Asked before every block is taken from the system; false refuses it. May be NULL. */
+    bool (*may_grow)(void *context, size_t bytes);
+    void *may_grow_context;
+};
+
+/* count * size zeroed bytes, aligned for any type. */
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+    __attribute__((warn_unused_result, nonnull));
+
+/* A copy of s with a NUL behind it; an absent text gives "" (never NULL but on failure). */
+char *arena_copy(struct arena *arena, struct str s) __attribute__((warn_unused_result, nonnull(1)));
+
+/* Text made by a printf format, with a NUL behind it; an absent text on failure. */
+struct str arena_format(struct arena *arena, const char *format, ...)
+    __attribute__((warn_unused_result, format(printf, 2, 3)));
+
+/* Frees everything. The arena is empty again, its limit stays. */
+void arena_release(struct arena *arena);
+
+#define cleanup_arena __attribute__((cleanup(arena_release)))
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef PLANNER_TEXT_H
+#define PLANNER_TEXT_H
+
+/*
+ * text - runs of bytes that somebody else owns.
+ *
+ * Passed by value, not NUL-terminated. ptr == NULL means "absent", which is not the same as
+ * empty. No function here allocates, fails, or depends on the locale. Lengths are bytes.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+    const char *ptr;
+    size_t len; /* bytes */
+};
+
+#define STR(lit) ((struct str){.ptr = ("" lit), .len = sizeof(lit) - 1})
+
+static inline bool str_present(struct str s)
+{
+    return s.ptr != NULL;
+}
+
+/* For texts of our own making that end with NUL; NULL gives an absent text. */
+static inline struct str str_of(const char *c)
+{
+    return c == NULL ? (struct str){0} : (struct str){.ptr = c, .len = strlen(c)};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool str_starts_with(struct str s, struct str prefix)
+{
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
+}
+
+/* Bytewise order; a prefix sorts before the longer text. */
+int str_compare(struct str a, struct str b);
+
+/* Without ASCII blanks (U+0009 to U+000D, U+0020) at both ends. An absent text stays absent. */
+struct str str_trim(struct str s);
+
+bool str_is_blank(char c);
+bool str_contains(struct str s, struct str part);
+
+/* Prefix and equality without regard to the case of ASCII letters; other bytes as they are. */
+bool str_starts_with_ascii_nocase(struct str s, struct str prefix);
+bool str_equal_ascii_nocase(struct str a, struct str b);
+
+/* `sha256:` and 64 lower-case hex digits, nothing else. */
+bool str_is_sha256(struct str s);
+
+/*
+ * Length in bytes (1 to 4) of the UTF-8 character that s begins with, and the character itself;
+ * 0 where s is empty or its beginning is not well-formed UTF-8 (overlong forms, surrogates and
+ * values beyond U+10FFFF are not).
+ */
+size_t str_utf8_next(struct str s, uint32_t *ret_character);
+
+/* U+0000 to U+001F, U+007F to U+009F. */
+bool text_is_control(uint32_t character);
+
+/* U+202A to U+202E, U+2066 to U+2069. */
+bool text_is_bidi_control(uint32_t character);
+
+/*
+ * The one reader of whole numbers that come as text: ASCII digits only (no sign, no blank, no
+ * leading zero but "0" itself), all of s, within min and max. False leaves *ret_number alone.
+ */
+bool text_read_number(struct str s, uint64_t min, uint64_t max, uint64_t *ret_number);
+
+#endif
