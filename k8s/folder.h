@@ -1,0 +1,42 @@
+#ifndef K8S_FOLDER_H
+#define K8S_FOLDER_H
+
+/*
+ * folder - evidence and namespaces from a folder of Kubernetes manifests (gate-v1, section 9).
+ *
+ * Keeps what it read of each file between reloads, so that a file that cannot be read keeps its
+ * last state, what is gone stops counting, and unchanged documents are not verified again unless
+ * keyring or policy changed.
+ *
+ * Errors     folder_load(): 0; -EINVAL with a reason (FILE:LINE:COL: what) where a first load
+ *            fails; at a later load the reasons go into the report and the rest counts; -ENOMEM.
+ * Threads    one thread (the reloading one) owns a folder.
+ */
+
+#include <stddef.h>
+
+#include "k8s/keyring.h"
+#include "k8s/policy.h"
+#include "k8s/snapshot.h"
+
+#define FOLDER_MAX_FILE_BYTES (8 * 1024 * 1024)
+#define FOLDER_MAX_REASONS 16
+
+struct folder;
+
+struct folder_report {
+    size_t failed_files;                    /* kept at their last state */
+    struct str reasons[FOLDER_MAX_REASONS]; /* in the given arena: FILE:LINE:COL: what */
+    size_t reason_count;
+};
+
+int folder_new(const char *path, struct folder **ret_folder)
+    __attribute__((warn_unused_result, nonnull));
+void folder_free(struct folder *folder);
+
+/* Reads the folder (again) and makes a snapshot of it. The first load of a folder is strict. */
+int folder_load(struct folder *folder, const struct keyring *keyring, const struct policy *policy,
+                struct snapshot_keep keep, struct arena *arena, struct snapshot **ret_snapshot,
+                struct folder_report *ret_report) __attribute__((warn_unused_result, nonnull));
+
+#endif

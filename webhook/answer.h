@@ -1,0 +1,47 @@
+#ifndef WEBHOOK_ANSWER_H
+#define WEBHOOK_ANSWER_H
+
+/*
+ * answer - a decision as an AdmissionReview (gate-v1, section 7): message, warnings, audit
+ * annotations with their bounds; and errors as bodies of kind Status (section 8).
+ *
+ * Pure. Errors: 0, -ENOMEM. Results lie in the arena.
+ */
+
+#include "planner/arena.h"
+#include "planner/text.h"
+#include "webhook/gate.h"
+
+#define ANSWER_MAX_MESSAGE_BYTES 2048
+#define ANSWER_MAX_WARNINGS 8
+#define ANSWER_MAX_WARNING_CHARS 256
+#define ANSWER_MAX_PACKET_BYTES (16 * 1024) /* as buffer_audit_size() counts; so all below */
+#define ANSWER_MAX_INPUT_BYTES (10 * 1024)
+#define ANSWER_MAX_FINDINGS_BYTES (4 * 1024)
+#define ANSWER_MAX_ANNOTATIONS_BYTES (32 * 1024)
+#define ANSWER_LAPSE_WARNING_SEC (72 * 3600)
+
+enum answer_format { ANSWER_JSON = 0, ANSWER_YAML };
+
+/* The whole AdmissionReview with only `response`. */
+int answer_write(const struct decision *decision, struct str uid, enum answer_format format,
+                 struct arena *arena, struct str *ret_body)
+    __attribute__((warn_unused_result, nonnull));
+
+/* A denial without a decision: 503 ServiceUnavailable or 504 Timeout, retryAfterSeconds 1. */
+int answer_write_unavailable(int code, struct str message, struct str uid,
+                             enum answer_format format, struct arena *arena, struct str *ret_body)
+    __attribute__((warn_unused_result, nonnull));
+
+/* A body of kind Status, JSON, for any HTTP status from 400 on. */
+int answer_write_status(int code, struct str message, struct arena *arena, struct str *ret_body)
+    __attribute__((warn_unused_result, nonnull));
+
+/* The parts, for tables and logs of other shells. */
+int answer_message(const struct decision *decision, struct arena *arena, struct str *ret_message)
+    __attribute__((warn_unused_result, nonnull));
+int answer_warnings(const struct decision *decision, struct arena *arena,
+                    struct str ret_warnings[static ANSWER_MAX_WARNINGS], size_t *ret_count)
+    __attribute__((warn_unused_result, nonnull));
+
+#endif

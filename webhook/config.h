@@ -1,0 +1,80 @@
+#ifndef WEBHOOK_CONFIG_H
+#define WEBHOOK_CONFIG_H
+
+/*
+ * config - the GateConfiguration file (gate-v1, section 10) as one struct, const once read.
+ *
+ * Errors     config_read(): 0; -EINVAL with reterr (file, line, column, what) for anything that
+ *            the contract does not allow: unknown key, wrong type, value out of range, clash;
+ *            -ENOMEM; another negative errno where the file cannot be read.
+ * Ownership  a config is counted and owns its texts; config_unref(NULL) is allowed.
+ * Units      in the names.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "k8s/policy.h"
+#include "planner/arena.h"
+#include "planner/text.h"
+
+#define CONFIG_MAX_FILE_BYTES (256 * 1024)
+
+enum config_source { CONFIG_SOURCE_UNSET = 0, CONFIG_SOURCE_CLUSTER, CONFIG_SOURCE_DIRECTORY };
+
+/* A listening address that was read and is clear: host as written without brackets ("" for all). */
+struct config_address {
+    char host[64];
+    uint16_t port; /* 0: any free one (for tests) */
+};
+
+struct config {
+    struct config_address webhook;
+    struct config_address admin;
+    char *tls_certificate; /* paths, absolute or relative to the working folder */
+    char *tls_key;
+    char *tls_client_ca; /* NULL: none */
+    struct str_list tls_client_names;
+    char *keyring_directory;
+    enum config_source source;
+    char *evidence_directory; /* NULL: none */
+    char *kubeconfig;         /* NULL: none */
+    uint32_t max_stale_sec;
+    struct policy policy;
+    struct {
+        uint64_t max_body_bytes;
+        uint32_t max_in_flight;
+        uint64_t max_in_flight_bytes;
+        uint32_t max_connections;
+        uint32_t threads; /* 0: one a core */
+        uint32_t deadline_margin_msec;
+    } limits;
+    char *decision_log_path; /* "-": standard output */
+    bool decision_log_named; /* the file has a decisionLog section */
+    bool decision_log_allowed;
+    uint32_t drain_sec;
+
+    struct arena arena; /* owns all texts */
+    unsigned count;
+};
+
+struct config_error {
+    size_t line; /* 0: no place */
+    size_t column;
+    struct str what; /* in the given arena */
+};
+
+int config_read(const char *path, struct arena *arena, struct config **ret_config,
+                struct config_error *reterr) __attribute__((warn_unused_result, nonnull));
+
+/* All defaults, for `check` without a configuration. */
+int config_defaults(struct config **ret_config) __attribute__((warn_unused_result, nonnull));
+
+/* "[::]:8443", "127.0.0.1:8080", ":8443", "name:port"; false where it is not clear. */
+bool config_read_address(struct str text, struct config_address *ret_address);
+
+struct config *config_ref(const struct config *config);
+void config_unref(const struct config *config);
+
+#endif

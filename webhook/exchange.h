@@ -1,0 +1,32 @@
+#ifndef WEBHOOK_EXCHANGE_H
+#define WEBHOOK_EXCHANGE_H
+
+/*
+ * exchange - one request through the house, without the wire: body in, HTTP status and body out.
+ * The server and `check --output review` both call it, so that they cannot disagree.
+ *
+ * Pure. Never fails: what goes wrong is a status (400, 413, 500) with a body of kind Status; when
+ * even that cannot be written, body is absent and status 500.
+ */
+
+#include "k8s/document.h"
+#include "k8s/snapshot.h"
+#include "planner/arena.h"
+#include "planner/moment.h"
+#include "webhook/answer.h"
+#include "webhook/gate.h"
+
+struct exchange {
+    int status;      /* HTTP */
+    struct str body; /* JSON, or YAML as asked */
+    enum answer_format format;
+    bool decided; /* decision and review are filled */
+    struct decision decision;
+    struct review review;
+};
+
+void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,
+                     const struct snapshot *snapshot, struct moment now, struct arena *arena,
+                     struct exchange *ret_exchange) __attribute__((nonnull));
+
+#endif

@@ -1,0 +1,54 @@
+#ifndef WEBHOOK_WORLD_H
+#define WEBHOOK_WORLD_H
+
+/*
+ * world - configuration, keyring and evidence of a running gate, read and read again.
+ *
+ * Owns the store with the current snapshot. world_open() is strict: whatever is wrong ends the
+ * start with its reasons. world_reload() never is: what was taken away stops counting, what is new
+ * and broken waits, and the report says what failed (gate-v1, sections 4 and 9). Called by one
+ * thread at a time; world_snapshot() by any.
+ *
+ * Errors     0; -EINVAL with reasons (each `FILE:LINE:COL: what`); -ENOMEM.
+ */
+
+#include "k8s/snapshot.h"
+#include "webhook/config.h"
+
+#define WORLD_MAX_REASONS 32
+
+struct world;
+
+struct world_report {
+    struct arena arena; /* owns the reasons: world_report_done() */
+    struct str reasons[WORLD_MAX_REASONS];
+    size_t reason_count;
+    bool config_failed;
+    bool keyring_failed;
+    bool evidence_failed;
+    bool changed; /* a new snapshot was put into the store */
+};
+
+/* What replaces parts of the configuration file: NULL members stand for what it says. */
+struct world_overrides {
+    const char *evidence_directory;
+    const char *keyring_directory;
+};
+
+int world_open(const char *config_path, const struct world_overrides *overrides,
+               struct world **ret_world, struct world_report *ret_report)
+    __attribute__((warn_unused_result, nonnull(2, 3, 4)));
+void world_free(struct world *world);
+
+/* Reads everything again where a file changed (or always, where force is true). */
+int world_reload(struct world *world, bool force, struct world_report *ret_report)
+    __attribute__((warn_unused_result, nonnull));
+
+/* A count for the caller. */
+struct snapshot *world_snapshot(struct world *world);
+/* The configuration in force, a count for the caller. */
+struct config *world_config(struct world *world);
+
+void world_report_done(struct world_report *report);
+
+#endif
