@@ -19,8 +19,11 @@ struct arena_block;
 
 struct arena {
     struct arena_block *last; /* owned */
-    size_t held_bytes;        /* taken from the system so far */
-    size_t limit_bytes;       /* 0: none */
+    char *free;               /* what is left of the current block */
+    size_t free_bytes;
+    size_t next_block_bytes;
+    size_t held_bytes;  /* taken from the system so far */
+    size_t limit_bytes; /* 0: none */
 
     /* Asked before every block is taken from the system; false refuses it. May be NULL. */
     bool (*may_grow)(void *context, size_t bytes);

@@ -9,7 +9,7 @@
  * nothing; numbers are read from `valuedouble` alone.
  *
  * A tree that was read is never changed. What is composed out of it takes shallow copies
- * (tree_borrow), which share the texts and children of the original.
+ * (tree_borrow), which share the texts and children of the original; nothing is added to a copy.
  *
  * Errors     functions that make nodes return NULL when out of memory; tree_add_* take NULL for
  *            the item and then return false, so that a chain is checked by its last call.
@@ -20,6 +20,12 @@
 
 #include "arena.h"
 #include "text.h"
+
+/* Whether it is of that one type (cJSON_Object, cJSON_True, …); false for NULL. */
+static inline bool tree_is(const cJSON *node, int type)
+{
+    return node != NULL && (node->type & 0xFF) == type;
+}
 
 /* The member of that exact name, compared with case; NULL where object is none or has none.
  * A member that is `null` counts as absent too. */
