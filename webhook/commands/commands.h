@@ -1,0 +1,25 @@
+#ifndef WEBHOOK_COMMANDS_COMMANDS_H
+#define WEBHOOK_COMMANDS_COMMANDS_H
+
+/*
+ * commands - the subcommands of the program (gate-v1, section 9), one file each.
+ *
+ * Each reads its own options, says what is wrong on standard error in the form
+ * `sandgate: FILE:LINE:COL: what`, and returns an exit status. argv[0] is the name to show to
+ * people: "sandgate plan", or "kubectl sandgate plan".
+ */
+
+/* Exit statuses. What COMMAND_NO means is the command's affair; 2 is always "could not answer". */
+#define COMMAND_YES 0
+#define COMMAND_NO 1
+#define COMMAND_FAILED 2
+
+struct command {
+    const char *name;
+    const char *summary; /* one line for the list of commands */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct command command_version;
+
+#endif

@@ -1,0 +1,210 @@
+#include "webhook/commands/output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "planner/buffer.h"
+
+#define MESSAGE_MAX_BYTES ((size_t)8 * 1024)
+#define VISIBLE_MAX_BYTES ((size_t)1024 * 1024)
+#define TABLE_GAP 2 /* blanks between columns */
+#define TABLE_FIRST_ROWS 16
+#define PROGRESS_INTERVAL_MSEC 200
+#define MSEC_PER_SEC 1000
+#define NSEC_PER_MSEC 1000000
+
+static const char *const colour_codes[] = {
+    [COLOUR_PLAIN] = "",        [COLOUR_GOOD] = "\033[32m", [COLOUR_BAD] = "\033[31m",
+    [COLOUR_WARN] = "\033[33m", [COLOUR_FAINT] = "\033[2m",
+};
+
+static bool output_moves_terminal(uint32_t character)
+{
+    return text_is_control(character) || text_is_bidi_control(character);
+}
+
+struct str output_visible(struct arena *arena, struct str s)
+{
+    struct buffer b = buffer_make(arena, VISIBLE_MAX_BYTES);
+
+    buffer_add(&b, STR(""));
+    for (size_t i = 0; i < s.len;) {
+        struct str rest = {.ptr = s.ptr + i, .len = s.len - i};
+        uint32_t character = 0;
+        size_t n = str_utf8_next(rest, &character);
+
+        if (n == 0) {
+            buffer_add_format(&b, "\\x{%02x}", (unsigned)(unsigned char)s.ptr[i]);
+            n = 1;
+        } else if (output_moves_terminal(character)) {
+            buffer_add_format(&b, "\\u{%x}", (unsigned)character);
+        } else {
+            buffer_add(&b, (struct str){.ptr = rest.ptr, .len = n});
+        }
+        i += n;
+    }
+    return s.len == 0 ? STR("") : buffer_text(&b);
+}
+
+void complain(const char *format, ...)
+{
+    char message[MESSAGE_MAX_BYTES];
+    struct arena cleanup_arena arena = {0};
+    struct str shown = {0};
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    shown = output_visible(&arena, str_of(message));
+    (void)fflush(stdout);
+    if (str_present(shown))
+        fprintf(stderr, "sandgate: %.*s\n", (int)shown.len, shown.ptr);
+    else
+        fputs("sandgate: out of memory\n", stderr);
+}
+
+void complain_at(const char *file, size_t line, size_t column, struct str what)
+{
+    if (line > 0)
+        complain("%s:%zu:%zu: %.*s", file, line, column, (int)what.len, what.ptr);
+    else
+        complain("%s: %.*s", file, (int)what.len, what.ptr);
+}
+
+bool output_has_colours(FILE *stream)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    if (no_color != NULL && no_color[0] != '\0')
+        return false;
+    if (term == NULL || strcmp(term, "dumb") == 0)
+        return false;
+    return isatty(fileno(stream)) == 1;
+}
+
+void output_print(FILE *stream, enum output_colour colour, struct str s)
+{
+    bool coloured = colour != COLOUR_PLAIN && s.len > 0 && output_has_colours(stream);
+
+    if (coloured)
+        fputs(colour_codes[colour], stream);
+    if (s.len > 0)
+        (void)fwrite(s.ptr, 1, s.len, stream);
+    if (coloured)
+        fputs("\033[0m", stream);
+}
+
+struct table table_make(struct arena *arena, size_t columns)
+{
+    return (struct table){
+        .arena = arena,
+        .columns = columns,
+        .error = columns > TABLE_MAX_COLUMNS ? -EINVAL : 0,
+    };
+}
+
+static bool table_grow(struct table *table)
+{
+    size_t room = table->room > 0 ? table->room * 2 : TABLE_FIRST_ROWS;
+    struct table_cell *cells = arena_alloc(table->arena, room * table->columns, sizeof(*cells));
+
+    if (cells == NULL)
+        return false;
+    if (table->rows > 0)
+        memcpy(cells, table->cells, table->rows * table->columns * sizeof(*cells));
+    table->cells = cells;
+    table->room = room;
+    return true;
+}
+
+void table_add(struct table *table, const struct table_cell *cells)
+{
+    if (table->error != 0)
+        return;
+    if (table->rows == table->room && !table_grow(table)) {
+        table->error = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < table->columns; i++) {
+        struct table_cell *cell = &table->cells[table->rows * table->columns + i];
+
+        *cell = cells[i];
+        cell->text = output_visible(table->arena, cells[i].text);
+        if (!str_present(cell->text))
+            table->error = -ENOMEM;
+    }
+    table->rows++;
+}
+
+/* Characters, near enough for columns: names and codes are ASCII. */
+static size_t text_width(struct str s)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        width += ((unsigned char)s.ptr[i] & 0xc0U) != 0x80;
+    return width;
+}
+
+int table_print(struct table *table, FILE *stream)
+{
+    size_t widths[TABLE_MAX_COLUMNS] = {0};
+
+    if (table->error != 0)
+        return table->error;
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        size_t width = text_width(table->cells[i].text);
+        size_t *widest = &widths[i % table->columns];
+
+        *widest = width > *widest ? width : *widest;
+    }
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        const struct table_cell *cell = &table->cells[i];
+        bool last = i % table->columns == table->columns - 1;
+        size_t blanks = widths[i % table->columns] - text_width(cell->text) + TABLE_GAP;
+
+        output_print(stream, cell->colour, cell->text);
+        if (last)
+            fputc('\n', stream);
+        else
+            fprintf(stream, "%*s", (int)blanks, "");
+    }
+    return 0;
+}
+
+static int64_t monotonic_msec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * MSEC_PER_SEC + now.tv_nsec / NSEC_PER_MSEC;
+}
+
+void progress_step(struct progress *progress)
+{
+    int64_t now = monotonic_msec();
+
+    progress->done++;
+    if (isatty(fileno(stderr)) != 1)
+        return;
+    if (progress->next_msec == 0)
+        progress->next_msec = now + PROGRESS_INTERVAL_MSEC;
+    if (now < progress->next_msec)
+        return;
+    fprintf(stderr, "\r%zu of %zu %s\033[K", progress->done, progress->total, progress->what);
+    progress->shown = true;
+    progress->next_msec = now + PROGRESS_INTERVAL_MSEC;
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+    progress->shown = false;
+}

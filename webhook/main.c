@@ -1,0 +1,124 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "webhook/commands/commands.h"
+#include "webhook/commands/output.h"
+
+#define NAME_MAX_BYTES 64
+#define NEAREST_MAX_DISTANCE 2 /* letters that a mistyped command may be off */
+
+static const struct command *const commands[] = {
+    &command_version,
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* As a plugin of kubectl the program is found by its file's name; only what is shown differs. */
+static const char *main_shown_name(const char *argv0)
+{
+    const char *slash = argv0 != NULL ? strrchr(argv0, '/') : NULL;
+    const char *file = slash != NULL ? slash + 1 : argv0;
+
+    return file != NULL && strcmp(file, "kubectl-sandgate") == 0 ? "kubectl sandgate" : "sandgate";
+}
+
+static void main_print_usage(FILE *stream, const char *name)
+{
+    fprintf(stream,
+            "Usage: %s COMMAND [OPTION…] [ARGUMENT…]\n\n"
+            "Decides which sandbox a Kubernetes pod may have, and says why.\n\nCommands:\n",
+            name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(stream,
+            "\n`%s COMMAND --help` says more about each.\n\n"
+            "Example:\n  %s check -f deployment.yaml --evidence evidence/ --keyring keys/\n",
+            name, name);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to change, add or take away to make one of the other; b at most NAME_MAX_BYTES long. */
+static size_t main_distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_BYTES + 1];
+    size_t length = strlen(b);
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t changed = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[length];
+}
+
+static int main_refuse_command(const char *name, const char *given)
+{
+    const char *nearest = NULL;
+    size_t best = NEAREST_MAX_DISTANCE + 1;
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        size_t distance = main_distance(given, commands[i]->name);
+
+        if (distance < best) {
+            best = distance;
+            nearest = commands[i]->name;
+        }
+    }
+    if (nearest != NULL)
+        complain("there is no command %s; did you mean %s? (see `%s --help`)", given, nearest,
+                 name);
+    else
+        complain("there is no command %s (see `%s --help`)", given, name);
+    return COMMAND_FAILED;
+}
+
+static int main_run(int argc, char **argv, const char *name)
+{
+    char shown[NAME_MAX_BYTES];
+
+    if (argc < 2) {
+        main_print_usage(stderr, name);
+        return COMMAND_FAILED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        main_print_usage(stdout, name);
+        return COMMAND_YES;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        bool asked = strcmp(argv[1], commands[i]->name) == 0 ||
+                     (strcmp(argv[1], "--version") == 0 && commands[i] == &command_version);
+
+        if (asked) {
+            (void)snprintf(shown, sizeof(shown), "%s %s", name, commands[i]->name);
+            argv[1] = shown;
+            return commands[i]->run(argc - 1, argv + 1);
+        }
+    }
+    return main_refuse_command(name, argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int status = main_run(argc, argv, main_shown_name(argc > 0 ? argv[0] : NULL));
+
+    /* a full disk must not look like a success */
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        complain("standard output cannot be written");
+        return COMMAND_FAILED;
+    }
+    return status;
+}
