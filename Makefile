@@ -1,0 +1,59 @@
+# The commands that a newcomer needs; CMakePresets.json holds what each build is.
+# Nothing is hidden here: each target can be typed by hand.
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Of a fuzz run, for each target.
+SECONDS ?= 60
+
+# Read by CMake where a folder is configured for the first time.
+ifneq ($(shell command -v ninja 2>/dev/null),)
+export CMAKE_GENERATOR ?= Ninja
+endif
+ifneq ($(shell command -v ccache 2>/dev/null),)
+export CMAKE_C_COMPILER_LAUNCHER ?= ccache
+endif
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: all
+all: ## build/sandgate (RelWithDebInfo)
+	cmake --preset dev -B $(BUILD)
+	cmake --build $(BUILD)
+
+.PHONY: setup
+setup: ## install what is missing to build, run and test (apt-get, sudo where needed)
+	.cmake/setup build run test
+
+.PHONY: test
+test: ## every test that needs no cluster, with sanitizers
+	.cmake/setup build test
+	tests/run-all
+
+.PHONY: lint
+lint: ## format, house rules, warnings of two compilers, static analysis
+	.cmake/setup build test lint
+	tests/lint/run
+
+.PHONY: format
+format: ## rewrite the C files as .clang-format says
+	tests/lint/run --format
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
+	.cmake/setup build fuzz
+	tests/fuzz/run $(SECONDS)
+
+.PHONY: install
+install: all ## into DESTDIR and PREFIX=/usr/local
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+.PHONY: clean
+clean: ## remove every build folder
+	rm -rf $(BUILD) build-release build-asan build-tsan build-clang build-analyzer build-fuzz
