@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Checks the rules of this repository that no compiler knows. Prints one line a place, ends with 1 if there is one.
+
+Usage: tests/lint/house.py [ROOT]
+
+An exception is a comment on the same line that says why:   lint: allow <reason>
+A function over its length is named in LONG_FUNCTIONS; the list is best empty.
+"""
+import os
+import re
+import sys
+
+FUNCTION_LINES = 60
+FILE_LINES = 500
+LONG_FUNCTIONS = {}  # {"webhook/x.c:function": "reason"}
+
+ROOMS = ["planner", "k8s", "webhook"]  # each may include itself and what stands before it
+TOP_LEVEL = {"CMakeLists.txt", "webhook", "planner", "k8s", "charts", "tests", "certs-dev", "Makefile", "README.md",
+             "CMakePresets.json", "CHANGELOG.md", "LICENSE"}
+# Inputs of tests: bytes that came from elsewhere, or must be exactly as they are.
+DATA = ("tests/cases/", "tests/golden/", "tests/captured/", "tests/fuzz/corpus/", "LICENSE")
+
+BANNED = {
+    "strcpy|strcat|sprintf|vsprintf|strncpy|strncat|gets": "writes without a bound: buffer.h",
+    "strtok": "keeps state between calls: text.h",
+    "atoi|atol|atoll|atof|strtol|strtoll|strtoul|strtoull|sscanf": "accepts blanks, signs and rests: text.h",
+    "alloca": "no limit on the stack: arena.h",
+    "system|popen": "a shell",
+    "setjmp|longjmp|sigsetjmp|siglongjmp": "skips clean-up",
+    "cJSON_GetObjectItem": "ignores case: tree.h",
+    "cJSON_Parse|cJSON_ParseWithLength|cJSON_ParseWithOpts": "accepts a rest and no length: the strict reader",
+    "cJSON_GetErrorPtr": "process-wide",
+}
+# Where the moment and the world are arguments.
+PURE = re.compile(r"planner/|webhook/gate[_.\w]*$")
+PURE_BANNED = {
+    "time|gettimeofday|clock_gettime|localtime|localtime_r": "a clock in pure code",
+    "getenv|secure_getenv": "the environment in pure code",
+    "fopen|open|openat|read|write|printf|fprintf|fputs|puts|perror|socket|send|recv": "input or output in pure code",
+    "rand|random|getrandom": "chance in pure code",
+}
+
+WORDS = {
+    r"\b(TODO|FIXME|XXX|HACK)\b": "is left for later",  # lint: allow the list itself
+    r"(?<![\w&/])#\d+\b|\bissue \d+": "is a number that means nothing here",
+    r"(?<![\w.])/[w]ork\b|\b[s]hared/(?:contract|captured|cases|reference|tools|hooks|design)":
+        "is a path that exists elsewhere",
+}
+
+ALLOW = re.compile(r"lint: allow [A-Za-z]")
+
+
+def files(root):
+    """Paths below root that belong to the repository, sorted."""
+    for folder, names, found in os.walk(root):
+        relative = os.path.relpath(folder, root)
+        if relative == ".":
+            names[:] = [n for n in names if n != ".git" and not n.startswith("build")]
+        names[:] = sorted(n for n in names if n not in ("out", "node_modules", "__pycache__"))
+        for name in sorted(found):
+            yield os.path.normpath(os.path.join(relative, name))
+
+
+def without_comments(text):
+    """The code with comments and literals blanked, line by line as before."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(pattern, blank, text, flags=re.S)
+
+
+def functions(code):
+    """(name, first line, lines) of each function whose brace stands in column 0."""
+    lines = code.split("\n")
+    depth, start, name = 0, 0, ""
+    for i, line in enumerate(lines):
+        if depth == 0 and line.startswith("{"):
+            head = " ".join(lines[max(0, i - 8):i])
+            found = re.findall(r"([A-Za-z_]\w*)\s*\([^;{}]*\)\s*$", head)
+            name, start = (found[-1] if found else ""), i
+        if not line.startswith("#"):
+            depth += line.count("{") - line.count("}")
+        if depth == 0 and name and line.startswith("}"):
+            yield name, start + 1, i - start + 1
+            name = ""
+
+
+def calls(table):
+    return [(re.compile(rf"(?<![\w.>])({names})\s*\("), why) for names, why in table.items()]
+
+
+def check_words(path, lines):
+    for number, line in enumerate(lines, 1):
+        for pattern, why in WORDS.items():
+            found = re.search(pattern, line)
+            if found and not ALLOW.search(line):
+                yield f"{path}:{number}: {found.group(0)} {why}"
+
+
+def check_calls(path, code, lines):
+    banned = calls(BANNED) + (calls(PURE_BANNED) if PURE.match(path) else [])
+    for number, line in enumerate(code.split("\n"), 1):
+        for pattern, why in banned:
+            found = pattern.search(line)
+            if found and not ALLOW.search(lines[number - 1]):
+                yield f"{path}:{number}: {found.group(1)}(): {why}"
+
+
+def check_includes(path, lines):
+    own = path.split("/")[0]
+    if own not in ROOMS:
+        return
+    for number, line in enumerate(lines, 1):
+        found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        if not found:
+            continue
+        target = found.group(1)
+        room = target.split("/")[0]
+        if target.startswith("."):
+            yield f"{path}:{number}: include as \"room/name.h\", not {target}"
+        elif room == "tests" or (room in ROOMS and ROOMS.index(room) > ROOMS.index(own)):
+            yield f"{path}:{number}: {own} must not include {target}: dependencies point from webhook to planner"
+
+
+def check_lengths(path, text, code):
+    count = text.count("\n")
+    if count > FILE_LINES:
+        yield f"{path}: {count} lines, {FILE_LINES} are the limit"
+    for name, first, length in functions(code):
+        if length > FUNCTION_LINES and f"{path}:{name}" not in LONG_FUNCTIONS:
+            yield f"{path}:{first}: {name}() has {length} lines, {FUNCTION_LINES} are the limit"
+
+
+def check_file(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as stream:
+        text = stream.read()
+    lines = text.split("\n")
+    yield from check_words(path, lines)
+    if not path.endswith((".c", ".h")):
+        return
+    code = without_comments(text)
+    yield from check_calls(path, code, lines)
+    yield from check_includes(path, lines)
+    yield from check_lengths(path, text, code)
+    if path.endswith(".h") and not re.match(r"(?:\s*#(?:ifndef|define|pragma) [^\n]*\n)*\s*/\*", text):
+        yield f"{path}:1: a header begins with what it is for"
+
+
+def check(root):
+    top = set()
+    for path in files(root):
+        top.add(path.split("/")[0])
+        if not path.startswith(DATA):
+            yield from check_file(root, path)
+    for name in sorted(top):
+        if not name.startswith(".") and name not in TOP_LEVEL:
+            yield f"{name}: not one of the fixed names at the top"
+    for room in sorted(top & {"planner", "k8s", "webhook", "certs-dev", "tests"}):
+        if not os.path.isfile(os.path.join(root, room, "README.md")):
+            yield f"{room}: has no README.md"
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    found = list(check(os.path.normpath(root)))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Each rule of house.py finds a planted fault, and finds nothing in a clean tree."""
+import os
+import tempfile
+import unittest
+
+import house
+
+CLEAN = {
+    "planner/README.md": "One page.\n",
+    "planner/a.h": "/* What it is for. */\nint a(void);\n",
+    "planner/a.c": '#include "planner/a.h"\nint a(void)\n{\n    return 0;\n}\n',
+}
+
+
+def findings(**changed):
+    """What house.py says of the clean tree with files (names with __ for /) put in or replaced."""
+    with tempfile.TemporaryDirectory() as root:
+        tree = dict(CLEAN)
+        for name, text in changed.items():
+            folder, _, rest = name.partition("__")
+            tree[f"{folder}/{rest.replace('__', '.')}" if rest else folder] = text
+        for path, text in tree.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as stream:
+                stream.write(text)
+        return list(house.check(root))
+
+
+class House(unittest.TestCase):
+    def test_clean_tree_has_no_finding(self):
+        self.assertEqual(findings(), [])
+
+    def test_banned_call_is_found_and_a_reason_allows_it(self):
+        self.assertEqual(findings(planner__b__c="void b(void) { strcpy(x, y); }\n"),
+                         ["planner/b.c:1: strcpy(): writes without a bound: buffer.h"])
+        self.assertEqual(findings(planner__b__c="void b(void) { strcpy(x, y); } /* lint: allow tested elsewhere */\n"), [])
+
+    def test_allow_without_a_reason_allows_nothing(self):
+        self.assertEqual(len(findings(planner__b__c="void b(void) { strcpy(x, y); } /* lint: allow */\n")), 1)
+
+    def test_banned_word_in_a_comment_or_text_is_no_call(self):
+        self.assertEqual(findings(planner__b__c='/* strcpy(x) */ const char *b = "strcpy(x)";\n'), [])
+
+    def test_longer_name_is_another_function(self):
+        self.assertEqual(findings(planner__b__c="void b(void) { cJSON_GetObjectItemCaseSensitive(x); snprintf(y); }\n"), [])
+
+    def test_clock_is_banned_in_the_planner_and_the_gate_alone(self):
+        source = "void b(void) { time(0); }\n"
+        place = "time(): a clock in pure code"
+        room = {"webhook__README__md": "One page.\n"}
+        self.assertEqual(findings(planner__b__c=source), [f"planner/b.c:1: {place}"])
+        self.assertEqual(findings(webhook__gate_images__c=source, **room), [f"webhook/gate_images.c:1: {place}"])
+        self.assertEqual(findings(webhook__serve__c=source, **room), [])
+
+    def test_planner_that_reaches_up_is_found(self):
+        self.assertEqual(findings(planner__b__c='#include "k8s/review.h"\n'),
+                         ["planner/b.c:1: planner must not include k8s/review.h: "
+                          "dependencies point from webhook to planner"])
+
+    def test_relative_include_is_found(self):
+        self.assertEqual(findings(planner__b__c='#include "../planner/a.h"\n'),
+                         ['planner/b.c:1: include as "room/name.h", not ../planner/a.h'])
+
+    def test_function_of_61_lines_is_found_and_one_of_60_not(self):
+        def function(lines):
+            return "int b(void)\n{\n" + "    a();\n" * (lines - 2) + "}\n"
+        self.assertEqual(findings(planner__b__c=function(60)), [])
+        self.assertEqual(findings(planner__b__c=function(61)), ["planner/b.c:2: b() has 61 lines, 60 are the limit"])
+
+    def test_file_of_501_lines_is_found_and_one_of_500_not(self):
+        self.assertEqual(findings(planner__b__c="int b;\n" * 500), [])
+        self.assertEqual(findings(planner__b__c="int b;\n" * 501), ["planner/b.c: 501 lines, 500 are the limit"])
+
+    def test_header_without_a_word_is_found(self):
+        self.assertEqual(findings(planner__b__h="int b(void);\n"),
+                         ["planner/b.h:1: a header begins with what it is for"])
+
+    def test_words_that_mean_nothing_here_are_found(self):
+        for word in ("TO" "DO", "#" "12", "/wo" "rk", "sha" "red/contract"):
+            self.assertEqual(len(findings(planner__b__c=f"/* {word} */\n")), 1, word)
+
+    def test_new_name_at_the_top_is_found(self):
+        self.assertEqual(findings(notes="x\n"), ["notes: not one of the fixed names at the top"])
+
+    def test_room_without_readme_is_found(self):
+        self.assertEqual(findings(k8s__b__c="int b;\n"), ["k8s: has no README.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
