@@ -1,0 +1,79 @@
+#ifndef K8S_BUILDER_H
+#define K8S_BUILDER_H
+
+/*
+ * builder - the tree of a document, made as its parts come, kept where the shape says so.
+ *
+ * Both readers drive it: for a member builder_key(), for an item builder_item(), then one of
+ * builder_scalar() or builder_open() … builder_close(). builder_keeps() says whether the value
+ * that comes next is kept; for one that is not, builder_scalar() need not be called.
+ *
+ * Errors     0; -ENOMEM; -E2BIG one node more than may be.
+ */
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "k8s/document.h"
+
+enum build_keep {
+    BUILD_SKIP = 0,
+    BUILD_SCALAR,  /* itself, nothing inside */
+    BUILD_MEMBERS, /* what the table names */
+    BUILD_WHOLE,
+};
+
+struct build_rule {
+    enum build_keep keep;
+    const struct document_shape *members; /* BUILD_MEMBERS */
+};
+
+struct build_level {
+    struct document_node *node; /* NULL: left behind */
+    struct build_rule inside;
+    bool is_list;
+};
+
+struct builder {
+    struct arena *arena; /* borrowed */
+    size_t nodes_left;
+    cJSON *root;
+    struct build_rule next; /* how the next value is kept */
+    char *key;              /* the next value's name, in the arena */
+    uint32_t key_offset;
+    size_t depth;
+    struct build_level levels[DOCUMENT_MAX_DEPTH];
+};
+
+void builder_init(struct builder *b, const struct document_options *options, struct arena *arena);
+
+static inline bool builder_keeps(const struct builder *b)
+{
+    return b->next.keep != BUILD_SKIP;
+}
+
+/* Whether a member's name is of any interest in the object opened last. */
+static inline bool builder_wants_keys(const struct builder *b)
+{
+    return b->levels[b->depth - 1].inside.keep >= BUILD_MEMBERS;
+}
+
+/* The next value is the member of that name. key: in the arena, NUL-terminated; NULL where
+ * builder_wants_keys() says no. */
+void builder_key(struct builder *b, char *key, uint32_t offset);
+
+/* The next value is an item of the list opened last. */
+void builder_item(struct builder *b);
+
+/* type: cJSON_String (text: in the arena), cJSON_Number, cJSON_True, cJSON_False, cJSON_NULL.
+ * *ret_node may be NULL: left behind. */
+int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
+    __attribute__((warn_unused_result));
+
+int builder_open(struct builder *b, bool is_list, uint32_t offset)
+    __attribute__((warn_unused_result));
+void builder_close(struct builder *b);
+
+#endif

@@ -1,0 +1,350 @@
+#include <errno.h>
+#include <string.h>
+
+#include "k8s/builder.h"
+#include "k8s/json_text.h"
+#include "k8s/keys.h"
+#include "k8s/reader.h"
+
+#define WORD_BYTES 16 /* looked at at once inside strings */
+
+enum json_expect {
+    JSON_VALUE,
+    JSON_FIRST_ITEM, /* or the end of the list */
+    JSON_FIRST_KEY,  /* or the end of the object */
+    JSON_KEY,
+    JSON_NEXT, /* a comma, or the end of what is open */
+    JSON_END,
+};
+
+struct json {
+    const char *begin, *p, *end;
+    bool nul_allowed;
+    const char *what; /* of -EBADMSG, p is its place */
+    struct builder builder;
+    struct keys keys;
+};
+
+/* A checked string: its text between the quotes. */
+struct json_string {
+    struct str raw;
+    bool escaped;
+};
+
+static int refuse(struct json *j, const char *p, const char *what)
+{
+    j->p = p;
+    j->what = what;
+    return -EBADMSG;
+}
+
+static uint32_t offset_of(const struct json *j, const char *p)
+{
+    return (uint32_t)(p - j->begin);
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+size_t json_skip_blanks(struct str text, size_t offset)
+{
+    const char *end = text.ptr + text.len;
+
+    return (size_t)(skip_blanks(text.ptr + offset, end) - text.ptr);
+}
+
+/* The first byte from p on that is no plain ASCII of a string: a quote, a backslash, a control
+ * character, or the beginning of a longer character. */
+static const char *skip_plain(const char *p, const char *end)
+{
+    typedef signed char word __attribute__((vector_size(WORD_BYTES)));
+    typedef uint64_t halves __attribute__((vector_size(WORD_BYTES)));
+
+    while (end - p >= WORD_BYTES) {
+        word w;
+        halves hits;
+
+        memcpy(&w, p, sizeof(w));
+        /* as signed numbers the bytes of longer characters are less than a blank, too */
+        hits = (halves)((w < ' ') | (w == '"') | (w == '\\'));
+        if ((hits[0] | hits[1]) != 0)
+            break;
+        p += WORD_BYTES;
+    }
+    while (p < end && (signed char)*p >= ' ' && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* The escape at p, its backslash. */
+static int scan_escape(struct json *j, const char *p)
+{
+    size_t left = (size_t)(j->end - p);
+    uint32_t high = 0, low = 0;
+
+    if (left < 2)
+        return refuse(j, j->end, "the text ends inside a string");
+    j->p = p + 2;
+    if (p[1] != 'u')
+        return memchr("\"\\/bfnrt", p[1], 8) != NULL ? 0 : refuse(j, p, "not a JSON escape");
+    if (left < 6 || !json_text_hex4(p + 2, &high))
+        return refuse(j, p, "\\u needs four hex digits");
+    j->p = p + 6;
+    if (high == 0 && !j->nul_allowed)
+        return refuse(j, p, READER_WHAT_NUL);
+    if (high < 0xD800 || high > 0xDFFF)
+        return 0;
+    if (high > 0xDBFF || left < 12 || p[6] != '\\' || p[7] != 'u' || !json_text_hex4(p + 8, &low) ||
+        low < 0xDC00 || low > 0xDFFF)
+        return refuse(j, p, "a surrogate without its other half");
+    j->p = p + 12;
+    return 0;
+}
+
+/* The string whose opening quote is at p; p stands behind its closing one then. */
+static int scan_string(struct json *j, struct json_string *ret_string)
+{
+    const char *text = j->p + 1;
+    bool escaped = false;
+    int r = 0;
+
+    j->p = text;
+    for (;;) {
+        const char *p = skip_plain(j->p, j->end);
+        uint32_t character = 0;
+        size_t n = 0;
+
+        if (p == j->end)
+            return refuse(j, p, "the text ends inside a string");
+        if (*p == '"') {
+            *ret_string = (struct json_string){{text, (size_t)(p - text)}, escaped};
+            j->p = p + 1;
+            return 0;
+        }
+        if (*p == '\\') {
+            escaped = true;
+            r = scan_escape(j, p);
+            if (r < 0)
+                return r;
+            continue;
+        }
+        n = str_utf8_next((struct str){p, (size_t)(j->end - p)}, &character);
+        if (n == 0)
+            return refuse(j, p, READER_WHAT_UTF8);
+        if (n == 1)
+            return refuse(j, p, "a control character must be escaped in a JSON string");
+        j->p = p + n;
+    }
+}
+
+static int read_string(struct json *j)
+{
+    uint32_t offset = offset_of(j, j->p);
+    struct json_string s;
+    char *text = NULL;
+    int r = scan_string(j, &s);
+
+    if (r < 0 || !builder_keeps(&j->builder))
+        return r;
+    text = json_text_decode(j->builder.arena, s.raw, s.escaped);
+    if (text == NULL)
+        return -ENOMEM;
+    return builder_scalar(&j->builder, cJSON_String, text, 0, offset);
+}
+
+static int read_number(struct json *j)
+{
+    const char *p = j->p;
+    struct str rest = {p, (size_t)(j->end - p)};
+    double number = 0;
+    int r = 0;
+
+    rest.len = json_number_length(rest);
+    if (rest.len == 0)
+        return refuse(j, p, "not a JSON number");
+    j->p += rest.len;
+    if (j->p < j->end && memchr("+-.0123456789eE", *j->p, 15) != NULL)
+        return refuse(j, p, "not a JSON number");
+    if (!builder_keeps(&j->builder))
+        return 0;
+    r = json_number(rest, j->builder.arena, &number);
+    return r < 0 ? r : builder_scalar(&j->builder, cJSON_Number, NULL, number, offset_of(j, p));
+}
+
+static int read_word(struct json *j, struct str word, int type)
+{
+    struct str rest = {j->p, (size_t)(j->end - j->p)};
+    uint32_t offset = offset_of(j, j->p);
+
+    if (!str_starts_with(rest, word))
+        return refuse(j, j->p, "not a JSON value");
+    j->p += word.len;
+    return builder_scalar(&j->builder, type, NULL, 0, offset);
+}
+
+static int read_open(struct json *j, bool is_list)
+{
+    int r = 0;
+
+    if (j->builder.depth == DOCUMENT_MAX_DEPTH)
+        return refuse(j, j->p, READER_WHAT_DEPTH);
+    r = builder_open(&j->builder, is_list, offset_of(j, j->p));
+    if (r == 0 && !is_list)
+        keys_open(&j->keys);
+    j->p++;
+    return r;
+}
+
+/* The value at p; *ret_expect is what comes behind it, or inside of it. */
+static int read_value(struct json *j, enum json_expect *ret_expect)
+{
+    *ret_expect = JSON_NEXT;
+    switch (*j->p) {
+    case '{':
+        *ret_expect = JSON_FIRST_KEY;
+        return read_open(j, false);
+    case '[':
+        *ret_expect = JSON_FIRST_ITEM;
+        return read_open(j, true);
+    case '"':
+        return read_string(j);
+    case 't':
+        return read_word(j, STR("true"), cJSON_True);
+    case 'f':
+        return read_word(j, STR("false"), cJSON_False);
+    case 'n':
+        return read_word(j, STR("null"), cJSON_NULL);
+    default:
+        if (*j->p == '-' || (*j->p >= '0' && *j->p <= '9'))
+            return read_number(j);
+        return refuse(j, j->p, "not a JSON value");
+    }
+}
+
+static int read_key(struct json *j, enum json_expect *ret_expect)
+{
+    const char *quote = j->p;
+    struct json_string s;
+    bool twice = false;
+    char *key = NULL;
+    int r = 0;
+
+    if (*quote != '"')
+        return refuse(j, quote, "a key in double quotes is missing");
+    r = scan_string(j, &s);
+    if (r < 0)
+        return r;
+    r = keys_add(&j->keys, (struct key){offset_of(j, quote + 1), (uint32_t)s.raw.len, s.escaped},
+                 &twice);
+    if (r < 0)
+        return r;
+    if (twice)
+        return refuse(j, quote, READER_WHAT_TWICE);
+    if (builder_wants_keys(&j->builder)) {
+        key = json_text_decode(j->builder.arena, s.raw, s.escaped);
+        if (key == NULL)
+            return -ENOMEM;
+    }
+    builder_key(&j->builder, key, offset_of(j, quote));
+    j->p = skip_blanks(j->p, j->end);
+    if (j->p == j->end || *j->p != ':')
+        return refuse(j, j->p, "a colon is missing behind the key");
+    j->p++;
+    *ret_expect = JSON_VALUE;
+    return 0;
+}
+
+static int read_close(struct json *j, enum json_expect *ret_expect)
+{
+    if (!j->builder.levels[j->builder.depth - 1].is_list)
+        keys_close(&j->keys);
+    builder_close(&j->builder);
+    j->p++;
+    *ret_expect = j->builder.depth > 0 ? JSON_NEXT : JSON_END;
+    return 0;
+}
+
+/* Behind a value inside of something. */
+static int read_next(struct json *j, enum json_expect *ret_expect)
+{
+    bool is_list = j->builder.levels[j->builder.depth - 1].is_list;
+
+    if (*j->p == (is_list ? ']' : '}'))
+        return read_close(j, ret_expect);
+    if (*j->p != ',')
+        return refuse(j, j->p, is_list ? "a comma or `]` is missing" : "a comma or `}` is missing");
+    j->p++;
+    if (is_list)
+        builder_item(&j->builder);
+    *ret_expect = is_list ? JSON_VALUE : JSON_KEY;
+    return 0;
+}
+
+static int read_part(struct json *j, enum json_expect *expect)
+{
+    switch (*expect) {
+    case JSON_FIRST_ITEM:
+        if (*j->p == ']')
+            return read_close(j, expect);
+        builder_item(&j->builder);
+        return read_value(j, expect);
+    case JSON_VALUE:
+        return read_value(j, expect);
+    case JSON_FIRST_KEY:
+        if (*j->p == '}')
+            return read_close(j, expect);
+        return read_key(j, expect);
+    case JSON_KEY:
+        return read_key(j, expect);
+    case JSON_NEXT:
+    case JSON_END:
+        break;
+    }
+    return read_next(j, expect);
+}
+
+static int read_document(struct json *j)
+{
+    enum json_expect expect = JSON_VALUE;
+
+    while (expect != JSON_END) {
+        int r = 0;
+
+        j->p = skip_blanks(j->p, j->end);
+        if (j->p == j->end)
+            return refuse(j, j->p, "the text ends before the JSON value does");
+        r = read_part(j, &expect);
+        if (r < 0)
+            return r;
+        if (expect == JSON_NEXT && j->builder.depth == 0)
+            expect = JSON_END;
+    }
+    return 0;
+}
+
+int json_read(struct str text, size_t offset, const struct document_options *options,
+              struct arena *arena, cJSON **ret_tree, size_t *ret_end, struct reader_fault *reterr)
+{
+    struct json j;
+    int r = 0;
+
+    j.begin = text.ptr;
+    j.p = text.ptr + offset;
+    j.end = text.ptr + text.len;
+    j.nul_allowed = options->rules != DOCUMENT_OWN;
+    j.what = NULL;
+    builder_init(&j.builder, options, arena);
+    keys_init(&j.keys, text.ptr, text.len, arena);
+    r = read_document(&j);
+    if (r == -EBADMSG)
+        *reterr = (struct reader_fault){.offset = (size_t)(j.p - j.begin), .what = j.what};
+    if (r < 0)
+        return r;
+    *ret_tree = j.builder.root;
+    *ret_end = (size_t)(j.p - j.begin);
+    return 0;
+}

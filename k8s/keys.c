@@ -1,0 +1,208 @@
+#define _GNU_SOURCE /* getrandom */
+
+#include "k8s/keys.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "k8s/json_text.h"
+#include "k8s/siphash.h"
+
+/* A slot is 0 (free), or a key's offset with some bits of its hash above it. No key begins at
+ * offset 0: a quote stands before it. */
+struct keys_table {
+    struct keys_table *next; /* spare ones of this size */
+    unsigned bits;           /* 1 << bits slots */
+    uint32_t count;
+    uint32_t slots[];
+};
+
+static struct siphash_seed seed;
+static bool seeded;
+static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+
+static void seed_get(void)
+{
+    seeded = getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed);
+}
+
+void keys_init(struct keys *keys, const char *text, size_t max_bytes, struct arena *arena)
+{
+    keys->text = text;
+    keys->arena = arena;
+    keys->depth = 0;
+    keys->place_bits = 1;
+    while (keys->place_bits < 32 && max_bytes >> keys->place_bits != 0)
+        keys->place_bits++;
+    memset(keys->spare, 0, sizeof(keys->spare));
+}
+
+void keys_open(struct keys *keys)
+{
+    struct keys_object *object = &keys->objects[keys->depth++];
+
+    object->count = 0;
+    object->table = NULL;
+}
+
+static void table_put_by(struct keys *keys, struct keys_table *table)
+{
+    table->next = keys->spare[table->bits];
+    keys->spare[table->bits] = table;
+}
+
+void keys_close(struct keys *keys)
+{
+    struct keys_object *object = &keys->objects[--keys->depth];
+
+    if (object->table != NULL)
+        table_put_by(keys, object->table);
+}
+
+/* A key's decoded bytes one by one, then -1. */
+struct key_bytes {
+    const char *p;
+    char escape[JSON_MAX_ESCAPE_BYTES];
+    size_t used, count;
+};
+
+static int key_byte(struct key_bytes *b)
+{
+    if (b->used == b->count && *b->p == '\\') {
+        b->p += json_text_unescape(b->p, b->escape, &b->count);
+        b->used = 0;
+    }
+    if (b->used < b->count)
+        return (unsigned char)b->escape[b->used++];
+    return *b->p == '"' ? -1 : (unsigned char)*b->p++;
+}
+
+/* As keys; the text of `known` ends with its quote, its length is not kept. */
+static bool key_equals_at(const struct keys *keys, uint32_t known, struct key key)
+{
+    struct key_bytes a = {.p = keys->text + known};
+    struct key_bytes b = {.p = keys->text + key.offset};
+    int byte = 0;
+
+    do {
+        byte = key_byte(&a);
+        if (byte != key_byte(&b))
+            return false;
+    } while (byte >= 0);
+    return true;
+}
+
+static bool key_equals(const struct keys *keys, struct key a, struct key b)
+{
+    if (a.escaped || b.escaped)
+        return key_equals_at(keys, a.offset, b);
+    return a.bytes == b.bytes && memcmp(keys->text + a.offset, keys->text + b.offset, a.bytes) == 0;
+}
+
+static uint64_t key_hash(const struct keys *keys, uint32_t offset)
+{
+    struct key_bytes bytes = {.p = keys->text + offset};
+    struct siphash hash = siphash_make(seed);
+
+    for (int byte = key_byte(&bytes); byte >= 0; byte = key_byte(&bytes))
+        siphash_byte(&hash, (unsigned char)byte);
+    return siphash_end(&hash);
+}
+
+static struct keys_table *table_make(struct keys *keys, unsigned bits)
+{
+    size_t bytes = sizeof(uint32_t) << bits;
+    struct keys_table *table = keys->spare[bits];
+
+    if (table != NULL) {
+        keys->spare[bits] = table->next;
+        memset(table->slots, 0, bytes);
+        table->count = 0;
+        return table;
+    }
+    table = arena_alloc(keys->arena, 1, sizeof(*table) + bytes);
+    if (table != NULL)
+        table->bits = bits;
+    return table;
+}
+
+/* True where the key is there already. There is room for it. */
+static bool table_add(struct keys *keys, struct keys_table *table, struct key key)
+{
+    uint64_t hash = key_hash(keys, key.offset);
+    uint32_t mask = (uint32_t)((UINT64_C(1) << table->bits) - 1);
+    uint32_t place_mask = (uint32_t)((UINT64_C(1) << keys->place_bits) - 1);
+    /* the table's place comes from the low half of the hash, these bits from the high one */
+    uint32_t mark = (uint32_t)(hash >> 32) & ~place_mask;
+    uint32_t i = (uint32_t)hash & mask;
+
+    for (; table->slots[i] != 0; i = (i + 1) & mask) {
+        if ((table->slots[i] & ~place_mask) == mark &&
+            key_equals_at(keys, table->slots[i] & place_mask, key))
+            return true;
+    }
+    table->slots[i] = mark | key.offset;
+    table->count++;
+    return false;
+}
+
+/* All of an object's keys into a table of that size; they differ. */
+static int object_move(struct keys *keys, struct keys_object *object, unsigned bits)
+{
+    uint32_t place_mask = (uint32_t)((UINT64_C(1) << keys->place_bits) - 1);
+    struct keys_table *old = object->table;
+    struct keys_table *table = bits <= KEYS_MAX_TABLE_BITS ? table_make(keys, bits) : NULL;
+
+    if (table == NULL)
+        return -ENOMEM;
+    if (old == NULL) {
+        for (size_t i = 0; i < object->count; i++)
+            (void)table_add(keys, table, object->small[i]);
+    } else {
+        for (size_t i = 0; i < (size_t)1 << old->bits; i++) {
+            if (old->slots[i] != 0)
+                (void)table_add(keys, table, (struct key){.offset = old->slots[i] & place_mask});
+        }
+        table_put_by(keys, old);
+    }
+    object->table = table;
+    return 0;
+}
+
+static int object_make_room(struct keys *keys, struct keys_object *object)
+{
+    if (object->table == NULL) {
+        (void)pthread_once(&seed_once, seed_get);
+        return seeded ? object_move(keys, object, KEYS_MIN_TABLE_BITS) : -EIO;
+    }
+    /* at most seven eighths are in use: four bytes a slot must do for millions of short keys */
+    if ((uint64_t)object->table->count + 1 <= (UINT64_C(7) << object->table->bits) / 8)
+        return 0;
+    return object_move(keys, object, object->table->bits + 1);
+}
+
+int keys_add(struct keys *keys, struct key key, bool *ret_twice)
+{
+    struct keys_object *object = &keys->objects[keys->depth - 1];
+    int r = 0;
+
+    if (object->table == NULL) {
+        for (size_t i = 0; i < object->count; i++) {
+            if (key_equals(keys, object->small[i], key)) {
+                *ret_twice = true;
+                return 0;
+            }
+        }
+        if (object->count < KEYS_SMALL) {
+            object->small[object->count++] = key;
+            *ret_twice = false;
+            return 0;
+        }
+    }
+    r = object_make_room(keys, object);
+    if (r == 0)
+        *ret_twice = table_add(keys, object->table, key);
+    return r;
+}

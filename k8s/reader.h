@@ -1,0 +1,43 @@
+#ifndef K8S_READER_H
+#define K8S_READER_H
+
+/*
+ * reader - what the readers of both syntaxes give to document.c, and what they share.
+ *
+ * Errors     0; -EBADMSG with a fault; -E2BIG, -ENOMEM, -EIO as in document.h.
+ */
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+#include "k8s/document.h"
+
+/* Why a text cannot be read: a static text, and the offending byte's offset. */
+struct reader_fault {
+    size_t offset;
+    const char *what;
+};
+
+/* More of the text than its one document. */
+#define READER_WHAT_TWICE "a key is given twice in one object"
+#define READER_WHAT_DEPTH "nested deeper than 64 levels"
+#define READER_WHAT_UTF8 "not valid UTF-8"
+#define READER_WHAT_NUL "a NUL character"
+#define READER_MAX_NUMBER_BYTES 64 /* of a number that is converted without memory of its own */
+
+/* One value from `offset` on. ret_end: where it ends. A byte order mark is no part of it. */
+int json_read(struct str text, size_t offset, const struct document_options *options,
+              struct arena *arena, cJSON **ret_tree, size_t *ret_end, struct reader_fault *reterr)
+    __attribute__((warn_unused_result, nonnull));
+
+/* Behind blanks. */
+size_t json_skip_blanks(struct str text, size_t offset);
+
+/* A number in JSON's grammar, which s is. 0 or -ENOMEM. */
+int json_number(struct str s, struct arena *arena, double *ret_number)
+    __attribute__((warn_unused_result, nonnull));
+
+/* The number of bytes that s has of JSON's grammar of numbers at its beginning; 0: none. */
+size_t json_number_length(struct str s);
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef K8S_SIPHASH_H
+#define K8S_SIPHASH_H
+
+/*
+ * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables that outsiders fill.
+ *
+ * Bytes are given one by one or eight at a time; the value depends on the bytes alone.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct siphash_seed {
+    uint64_t k0;
+    uint64_t k1;
+};
+
+struct siphash {
+    uint64_t v0, v1, v2, v3;
+    uint64_t word;  /* bytes that do not fill eight yet, the first one lowest */
+    uint64_t bytes; /* so far */
+};
+
+static inline uint64_t siphash_rotate(uint64_t x, int bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+static inline void siphash_round(struct siphash *s)
+{
+    s->v0 += s->v1;
+    s->v1 = siphash_rotate(s->v1, 13) ^ s->v0;
+    s->v0 = siphash_rotate(s->v0, 32);
+    s->v2 += s->v3;
+    s->v3 = siphash_rotate(s->v3, 16) ^ s->v2;
+    s->v0 += s->v3;
+    s->v3 = siphash_rotate(s->v3, 21) ^ s->v0;
+    s->v2 += s->v1;
+    s->v1 = siphash_rotate(s->v1, 17) ^ s->v2;
+    s->v2 = siphash_rotate(s->v2, 32);
+}
+
+static inline struct siphash siphash_make(struct siphash_seed seed)
+{
+    return (struct siphash){
+        .v0 = seed.k0 ^ UINT64_C(0x736f6d6570736575),
+        .v1 = seed.k1 ^ UINT64_C(0x646f72616e646f6d),
+        .v2 = seed.k0 ^ UINT64_C(0x6c7967656e657261),
+        .v3 = seed.k1 ^ UINT64_C(0x7465646279746573),
+    };
+}
+
+static inline void siphash_word(struct siphash *s, uint64_t word)
+{
+    s->v3 ^= word;
+    siphash_round(s);
+    s->v0 ^= word;
+}
+
+static inline void siphash_byte(struct siphash *s, unsigned char byte)
+{
+    s->word |= (uint64_t)byte << (s->bytes % 8 * 8);
+    s->bytes++;
+    if (s->bytes % 8 == 0) {
+        siphash_word(s, s->word);
+        s->word = 0;
+    }
+}
+
+static inline uint64_t siphash_end(struct siphash *s)
+{
+    siphash_word(s, s->word | s->bytes << 56);
+    s->v2 ^= 0xFF;
+    for (int i = 0; i < 3; i++)
+        siphash_round(s);
+    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+}
+
+#endif
