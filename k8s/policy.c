@@ -1,0 +1,29 @@
+#include "k8s/policy.h"
+
+#define POLICY_DEFAULT_MAX_AGE_DAYS 30
+#define POLICY_DEFAULT_CLOCK_SKEW_SEC 60
+
+struct policy policy_defaults(void)
+{
+    struct policy policy = {
+        .own_namespace = STR(POLICY_OWN_NAMESPACE),
+        .defaults = {.enforce = LEVEL_ANNOTATED, .warn = LEVEL_NONE, .audit = LEVEL_NONE},
+        .floor = {.enforce = LEVEL_NONE, .warn = LEVEL_NONE, .audit = LEVEL_NONE},
+        .controllers = CONTROLLERS_WARN,
+        .max_age_days = POLICY_DEFAULT_MAX_AGE_DAYS,
+        .clock_skew_sec = POLICY_DEFAULT_CLOCK_SKEW_SEC,
+    };
+
+    for (size_t i = 0; i < EVIDENCE_KIND_COUNT; i++)
+        policy.signers[i].threshold = 1;
+    return policy;
+}
+
+bool str_list_has(struct str_list list, struct str s)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        if (str_equal(list.items[i], s))
+            return true;
+    }
+    return false;
+}
