@@ -1,0 +1,37 @@
+#include "k8s/digest.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+int digest_make(struct str bytes, unsigned char ret_digest[static DIGEST_BYTES])
+{
+    unsigned char digest[DIGEST_BYTES] = {0};
+
+    if (gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes.len > 0 ? bytes.ptr : "", bytes.len, digest) < 0)
+        return -EIO;
+    memcpy(ret_digest, digest, sizeof(digest));
+    return 0;
+}
+
+int digest_make_text(struct str bytes, struct arena *arena, struct str *ret_text)
+{
+    static const char hex[] = "0123456789abcdef";
+    const struct str prefix = STR("sha256:");
+    unsigned char digest[DIGEST_BYTES] = {0};
+    int r = digest_make(bytes, digest);
+    char *text = NULL;
+
+    if (r < 0)
+        return r;
+    text = arena_alloc(arena, DIGEST_TEXT_BYTES + 1, 1);
+    if (text == NULL)
+        return -ENOMEM;
+    memcpy(text, prefix.ptr, prefix.len);
+    for (size_t i = 0; i < DIGEST_BYTES; i++) {
+        text[prefix.len + 2 * i] = hex[digest[i] >> 4];
+        text[prefix.len + 2 * i + 1] = hex[digest[i] & 0xf];
+    }
+    *ret_text = (struct str){.ptr = text, .len = DIGEST_TEXT_BYTES};
+    return 0;
+}

@@ -1,0 +1,246 @@
+#include "k8s/signature.h"
+
+#include <errno.h>
+#include <gnutls/abstract.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdlib.h>
+
+#include "k8s/digest.h"
+
+_Static_assert(SIGNATURE_IDENTITY_BYTES == DIGEST_BYTES, "an identity is a digest");
+
+#define ED25519_SIGNATURE_BYTES 64
+
+enum key_kind {
+    KEY_NONE = 0,
+    KEY_ED25519,
+    KEY_P256,
+    KEY_P384,
+    KEY_RSA,
+    KEY_RSA_PSS,
+};
+
+struct signature_key {
+    enum key_kind kind;
+    gnutls_pubkey_t pubkey; /* owned */
+    size_t modulus_bytes;   /* RSA: a signature is as long */
+    unsigned char identity[SIGNATURE_IDENTITY_BYTES];
+};
+
+/* What GnuTLS hands out and wants back. */
+static void datum_done(gnutls_datum_t *datum)
+{
+    gnutls_free(datum->data);
+    datum->data = NULL;
+}
+
+#define cleanup_datum __attribute__((cleanup(datum_done)))
+
+static void key_done(struct signature_key **key)
+{
+    signature_key_free(*key);
+}
+
+#define cleanup_key __attribute__((cleanup(key_done)))
+
+static gnutls_datum_t datum_of(struct str s)
+{
+    /* GnuTLS's inputs are not const; it does not write to them */
+    union {
+        const char *in;
+        unsigned char *out;
+    } ptr = {.in = s.len > 0 ? s.ptr : ""};
+
+    return (gnutls_datum_t){.data = ptr.out, .size = (unsigned)s.len};
+}
+
+/* Each number with its length in front, so that two keys cannot read as one another. */
+static int identity_make(const char *kind, const gnutls_datum_t *a, const gnutls_datum_t *b,
+                         unsigned char ret_identity[static SIGNATURE_IDENTITY_BYTES])
+{
+    const gnutls_datum_t parts[] = {datum_of(str_of(kind)), *a, *b};
+    gnutls_hash_hd_t hash = NULL;
+    int r = gnutls_hash_init(&hash, GNUTLS_DIG_SHA256);
+
+    if (r < 0)
+        return -EIO;
+    for (size_t i = 0; r >= 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const unsigned char size[] = {(unsigned char)(parts[i].size >> 24 & 0xff),
+                                      (unsigned char)(parts[i].size >> 16 & 0xff),
+                                      (unsigned char)(parts[i].size >> 8 & 0xff),
+                                      (unsigned char)(parts[i].size & 0xff)};
+
+        r = gnutls_hash(hash, size, sizeof(size));
+        if (r >= 0 && parts[i].size > 0)
+            r = gnutls_hash(hash, parts[i].data, parts[i].size);
+    }
+    gnutls_hash_deinit(hash, ret_identity);
+    return r < 0 ? -EIO : 0;
+}
+
+static int key_read_rsa(struct signature_key *key, bool pss, unsigned bits,
+                        const char **reterr_what)
+{
+    cleanup_datum gnutls_datum_t modulus = {0};
+    cleanup_datum gnutls_datum_t exponent = {0};
+
+    if (bits < SIGNATURE_MIN_RSA_BITS) {
+        *reterr_what = "an RSA key under 2048 bits; make a longer one";
+        return -EBADMSG;
+    }
+    if (gnutls_pubkey_export_rsa_raw2(key->pubkey, &modulus, &exponent, GNUTLS_EXPORT_FLAG_NO_LZ) <
+        0)
+        return -EIO;
+    key->kind = pss ? KEY_RSA_PSS : KEY_RSA;
+    key->modulus_bytes = modulus.size;
+    return identity_make("rsa", &modulus, &exponent, key->identity);
+}
+
+static int key_read_ecc(struct signature_key *key, const char **reterr_what)
+{
+    cleanup_datum gnutls_datum_t x = {0};
+    cleanup_datum gnutls_datum_t y = {0};
+    gnutls_ecc_curve_t curve = GNUTLS_ECC_CURVE_INVALID;
+    const char *name = NULL;
+
+    if (gnutls_pubkey_export_ecc_raw2(key->pubkey, &curve, &x, &y, GNUTLS_EXPORT_FLAG_NO_LZ) < 0)
+        return -EIO;
+    if (curve == GNUTLS_ECC_CURVE_ED25519) {
+        key->kind = KEY_ED25519;
+        name = "ed25519";
+    } else if (curve == GNUTLS_ECC_CURVE_SECP256R1) {
+        key->kind = KEY_P256;
+        name = "p256";
+    } else if (curve == GNUTLS_ECC_CURVE_SECP384R1) {
+        key->kind = KEY_P384;
+        name = "p384";
+    } else {
+        *reterr_what = "a key on another curve; use Ed25519, P-256 or P-384";
+        return -EBADMSG;
+    }
+    return identity_make(name, &x, &y, key->identity);
+}
+
+static int key_read_kind(struct signature_key *key, const char **reterr_what)
+{
+    unsigned bits = 0;
+    int algorithm = gnutls_pubkey_get_pk_algorithm(key->pubkey, &bits);
+
+    if (algorithm == GNUTLS_PK_RSA || algorithm == GNUTLS_PK_RSA_PSS)
+        return key_read_rsa(key, algorithm == GNUTLS_PK_RSA_PSS, bits, reterr_what);
+    if (algorithm == GNUTLS_PK_ECDSA || algorithm == GNUTLS_PK_EDDSA_ED25519)
+        return key_read_ecc(key, reterr_what);
+    *reterr_what = "a key of another kind; use Ed25519, ECDSA P-256 or P-384, or RSA";
+    return -EBADMSG;
+}
+
+int signature_key_read(struct str der, struct signature_key **ret_key, const char **reterr_what)
+{
+    cleanup_key struct signature_key *key = NULL;
+    const gnutls_datum_t data = datum_of(der);
+    int r = 0;
+
+    key = calloc(1, sizeof(*key));
+    if (key == NULL)
+        return -ENOMEM;
+    if (gnutls_pubkey_init(&key->pubkey) < 0) {
+        key->pubkey = NULL;
+        return -EIO;
+    }
+    if (gnutls_pubkey_import(key->pubkey, &data, GNUTLS_X509_FMT_DER) < 0) {
+        *reterr_what = "no public key can be read; write the file again";
+        return -EBADMSG;
+    }
+    r = key_read_kind(key, reterr_what);
+    if (r < 0)
+        return r;
+    *ret_key = key;
+    key = NULL;
+    return 0;
+}
+
+void signature_key_free(struct signature_key *key)
+{
+    if (key == NULL)
+        return;
+    if (key->pubkey != NULL)
+        gnutls_pubkey_deinit(key->pubkey);
+    free(key);
+}
+
+const unsigned char *signature_key_identity(const struct signature_key *key)
+{
+    return key->identity;
+}
+
+/* GnuTLS reads long lengths, padded numbers and more. Only what it would write itself is DER. */
+static int is_strict_der(struct str signature, bool *ret_strict)
+{
+    cleanup_datum gnutls_datum_t r = {0};
+    cleanup_datum gnutls_datum_t s = {0};
+    cleanup_datum gnutls_datum_t again = {0};
+    const gnutls_datum_t data = datum_of(signature);
+
+    if (gnutls_decode_rs_value(&data, &r, &s) < 0) {
+        *ret_strict = false;
+        return 0;
+    }
+    if (gnutls_encode_rs_value(&again, &r, &s) < 0)
+        return -EIO;
+    *ret_strict = again.size == data.size && memcmp(again.data, data.data, data.size) == 0;
+    return 0;
+}
+
+static bool verifies(const struct signature_key *key, gnutls_sign_algorithm_t algorithm,
+                     struct str document, struct str signature)
+{
+    const gnutls_datum_t data = datum_of(document);
+    const gnutls_datum_t bytes = datum_of(signature);
+
+    return gnutls_pubkey_verify_data2(key->pubkey, algorithm, 0, &data, &bytes) >= 0;
+}
+
+static int verify_ecdsa(const struct signature_key *key, gnutls_sign_algorithm_t algorithm,
+                        struct str document, struct str signature, bool *ret_good)
+{
+    bool strict = false;
+    int r = is_strict_der(signature, &strict);
+
+    if (r < 0)
+        return r;
+    *ret_good = strict && verifies(key, algorithm, document, signature);
+    return 0;
+}
+
+int signature_verify(const struct signature_key *key, struct str document, struct str signature,
+                     bool *ret_good)
+{
+    if (document.len > UINT32_MAX || signature.len > SIGNATURE_MAX_BYTES) {
+        *ret_good = false;
+        return 0;
+    }
+    switch (key->kind) {
+    case KEY_ED25519:
+        *ret_good = signature.len == ED25519_SIGNATURE_BYTES &&
+                    verifies(key, GNUTLS_SIGN_EDDSA_ED25519, document, signature);
+        return 0;
+    case KEY_P256:
+        return verify_ecdsa(key, GNUTLS_SIGN_ECDSA_SHA256, document, signature, ret_good);
+    case KEY_P384:
+        return verify_ecdsa(key, GNUTLS_SIGN_ECDSA_SHA384, document, signature, ret_good);
+    case KEY_RSA:
+        *ret_good = signature.len == key->modulus_bytes &&
+                    (verifies(key, GNUTLS_SIGN_RSA_SHA256, document, signature) ||
+                     verifies(key, GNUTLS_SIGN_RSA_PSS_SHA256, document, signature));
+        return 0;
+    case KEY_RSA_PSS:
+        *ret_good = signature.len == key->modulus_bytes &&
+                    verifies(key, GNUTLS_SIGN_RSA_PSS_SHA256, document, signature);
+        return 0;
+    case KEY_NONE:
+    default:
+        *ret_good = false;
+        return 0;
+    }
+}
