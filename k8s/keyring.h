@@ -6,8 +6,12 @@
  *
  * Immutable once loaded, counted, shared by threads.
  *
- * Errors     keyring_load(): 0; -EINVAL the keyring is refused (reterr_reason: file, what, what to
- *            do; never a key's content); -ENOMEM; -EIO.
+ * The folder holds <key-id>.pem files, also as a mounted Secret or ConfigMap; other names are
+ * ignored. A key is its numbers: the same key given twice under one id is one.
+ *
+ * Errors     keyring_load(): 0; -EINVAL the keyring is refused (reterr_reason: file, line, what,
+ *            what to do; never a key's content); -ENOMEM; -EIO; -EMFILE, -ENFILE where the system
+ *            has no descriptor left, which says nothing about the folder.
  * Ownership  keyring_unref() drops a count; NULL is allowed.
  */
 
@@ -23,10 +27,10 @@
 
 struct keyring;
 
-/* What of a refused keyring goes on counting; see keyring_reload(). */
+/* Whether a folder that was read again was refused; see keyring_reload(). */
 struct keyring_report {
-    bool whole;        /* false: the folder was refused as a whole */
-    struct str reason; /* why; in the given arena */
+    bool whole;        /* true: all of the folder counts; false: it was refused */
+    struct str reason; /* why it was refused; in the given arena */
 };
 
 /* Reads a folder of <key-id>.pem. reterr_reason lives in arena. */
@@ -35,7 +39,9 @@ int keyring_load(const char *folder, struct arena *arena, struct keyring **ret_k
 
 /*
  * Reads the folder again. Where it is refused, the new keyring holds the keys that are readable
- * in both the old and the new folder and nothing else; an empty folder means no key at all.
+ * in both the old keyring and the folder, under the same id, and nothing else; an empty folder, or
+ * none, means no key at all. Negative errno (see above) where nothing can be said about the
+ * folder: the old keyring stands until the next attempt.
  */
 int keyring_reload(const struct keyring *old, const char *folder, struct arena *arena,
                    struct keyring **ret_keyring, struct keyring_report *ret_report)
@@ -44,6 +50,13 @@ int keyring_reload(const struct keyring *old, const char *folder, struct arena *
 struct keyring *keyring_ref(const struct keyring *keyring);
 void keyring_unref(const struct keyring *keyring);
 size_t keyring_key_count(const struct keyring *keyring);
+
+/* A key id as an annotation's name allows it: at most 63 characters,
+ * [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])? */
+bool keyring_is_id(struct str id);
+
+/* The same ids with the same keys. */
+bool keyring_equal(const struct keyring *a, const struct keyring *b);
 
 /* The outcome of one signature annotation. 0 is "no". */
 enum signature_result {
@@ -62,5 +75,10 @@ int keyring_verify(const struct keyring *keyring, struct str key_id, struct str 
                    struct str signature, enum signature_result *ret_result,
                    unsigned char ret_identity[static KEYRING_IDENTITY_BYTES])
     __attribute__((warn_unused_result, nonnull));
+
+/* Whether that key, under that id, is still there. */
+bool keyring_has(const struct keyring *keyring, struct str key_id,
+                 const unsigned char identity[static KEYRING_IDENTITY_BYTES])
+    __attribute__((nonnull));
 
 #endif

@@ -1,0 +1,188 @@
+#include "k8s/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_FIRST_NAMES 64
+
+static void file_close(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+}
+
+#define cleanup_fd __attribute__((cleanup(file_close)))
+
+static void file_mark(int folder_fd, dev_t *ret_dev, ino_t *ret_ino)
+{
+    struct stat data = {0};
+
+    if (fstatat(folder_fd, "..data", &data, 0) < 0)
+        data = (struct stat){0};
+    *ret_dev = data.st_dev;
+    *ret_ino = data.st_ino;
+}
+
+int file_folder_open(const char *path, struct file_folder *ret_folder)
+{
+    struct file_folder folder = {.dir = opendir(path)};
+
+    if (folder.dir == NULL)
+        return -errno;
+    file_mark(dirfd(folder.dir), &folder.data_dev, &folder.data_ino);
+    *ret_folder = folder;
+    return 0;
+}
+
+void file_folder_close(struct file_folder *folder)
+{
+    if (folder->dir != NULL)
+        (void)closedir(folder->dir);
+    folder->dir = NULL;
+}
+
+bool file_folder_exchanged(const struct file_folder *folder)
+{
+    dev_t dev = 0;
+    ino_t ino = 0;
+
+    file_mark(dirfd(folder->dir), &dev, &ino);
+    return dev != folder->data_dev || ino != folder->data_ino;
+}
+
+static bool file_name_wanted(struct str name, const char *const *endings)
+{
+    if (str_starts_with(name, STR("..")))
+        return false;
+    for (; *endings != NULL; endings++) {
+        struct str ending = str_of(*endings);
+
+        if (name.len >= ending.len &&
+            memcmp(name.ptr + name.len - ending.len, ending.ptr, ending.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int file_names_add(struct arena *arena, struct file_names *names, size_t *room,
+                          struct str name)
+{
+    char *copy = arena_copy(arena, name);
+
+    if (copy == NULL)
+        return -ENOMEM;
+    if (names->count == *room) {
+        size_t more = *room > 0 ? *room * 2 : FILE_FIRST_NAMES;
+        const char **items = arena_alloc(arena, more, sizeof(*items));
+
+        if (items == NULL)
+            return -ENOMEM;
+        if (names->count > 0)
+            memcpy(items, names->items, names->count * sizeof(*items));
+        names->items = items;
+        *room = more;
+    }
+    names->items[names->count++] = copy;
+    return 0;
+}
+
+static int file_name_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int file_folder_list(struct file_folder *folder, const char *const *endings, struct arena *arena,
+                     struct file_names *ret_names)
+{
+    struct file_names names = {0};
+    size_t room = 0;
+
+    for (;;) {
+        const struct dirent *entry = NULL;
+        int r = 0;
+
+        errno = 0;
+        entry = readdir(folder->dir);
+        if (entry == NULL && errno != 0)
+            return -errno;
+        if (entry == NULL)
+            break;
+        if (!file_name_wanted(str_of(entry->d_name), endings))
+            continue;
+        r = file_names_add(arena, &names, &room, str_of(entry->d_name));
+        if (r < 0)
+            return r;
+    }
+    if (names.count > 0)
+        qsort(names.items, names.count, sizeof(*names.items), file_name_compare);
+    *ret_names = names;
+    return 0;
+}
+
+/* To the end, or to the end of room; a short read is no end. */
+static int file_read_to_end(int fd, char *bytes, size_t room, size_t *ret_len)
+{
+    size_t len = 0;
+
+    while (len < room) {
+        ssize_t n = read(fd, bytes + len, room - len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    *ret_len = len;
+    return 0;
+}
+
+int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
+              struct arena *arena, struct str *ret_bytes)
+{
+    cleanup_fd int fd =
+        openat(dirfd(folder->dir), name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat state = {0};
+    char *bytes = NULL;
+    size_t len = 0;
+    size_t room = 0;
+    int r = 0;
+
+    if (fd < 0 || fstat(fd, &state) < 0)
+        return -errno;
+    if (!S_ISREG(state.st_mode))
+        return -ENODATA;
+    if (state.st_size < 0 || (uintmax_t)state.st_size > max_bytes)
+        return -EFBIG;
+    /* one byte more than it is said to have: a file that grows meanwhile is read again later */
+    room = (size_t)state.st_size + 1;
+    bytes = arena_alloc(arena, room, 1);
+    if (bytes == NULL)
+        return -ENOMEM;
+    r = file_read_to_end(fd, bytes, room, &len);
+    if (r < 0)
+        return r;
+    if (len == room)
+        return -EAGAIN;
+    *ret_bytes = (struct str){.ptr = bytes, .len = len};
+    return 0;
+}
+
+const char *file_error_text(int error)
+{
+    switch (-error) {
+    case EFBIG:
+        return "the file is too large";
+    case ENODATA:
+        return "it is no regular file";
+    case EAGAIN:
+        return "the file grew while it was read";
+    default:
+        return strerror(-error);
+    }
+}

@@ -1,0 +1,55 @@
+#ifndef K8S_FILE_H
+#define K8S_FILE_H
+
+/*
+ * file - folders and files that an operator hands us: keys and manifests, also as Kubernetes
+ * mounts them (files are symlinks by way of `..data`, which is exchanged in one step).
+ *
+ * Only regular files are read, whole, up to a limit; opening never waits for a pipe or a device.
+ *
+ * Errors     negative errno: what the system said; -EFBIG over the limit, -ENODATA no regular
+ *            file; -ENOMEM.
+ * Ownership  names and bytes live in the given arena.
+ */
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "planner/arena.h"
+#include "planner/text.h"
+
+struct file_folder {
+    DIR *dir; /* owned */
+    /* what `..data` was when the folder was opened; 0 where there is none */
+    dev_t data_dev;
+    ino_t data_ino;
+};
+
+struct file_names {
+    const char **items; /* sorted bytewise */
+    size_t count;
+};
+
+int file_folder_open(const char *path, struct file_folder *ret_folder)
+    __attribute__((warn_unused_result, nonnull));
+void file_folder_close(struct file_folder *folder);
+#define cleanup_folder __attribute__((cleanup(file_folder_close)))
+
+/* Whether the mounted folder was exchanged since it was opened: what was read may be a mixture,
+ * and is to be read again. */
+bool file_folder_exchanged(const struct file_folder *folder) __attribute__((nonnull));
+
+/* Names that end as one of `endings` (ended by NULL) say, without those that begin with `..`. */
+int file_folder_list(struct file_folder *folder, const char *const *endings, struct arena *arena,
+                     struct file_names *ret_names) __attribute__((warn_unused_result, nonnull));
+
+int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
+              struct arena *arena, struct str *ret_bytes)
+    __attribute__((warn_unused_result, nonnull));
+
+/* For people: why a file could not be read. Static or of the system's own storage. */
+const char *file_error_text(int error);
+
+#endif

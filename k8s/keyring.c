@@ -1,0 +1,188 @@
+#include "k8s/keyring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/base64.h"
+#include "k8s/keyring_set.h"
+
+#define KEYRING_FIRST_KEYS 4
+
+_Static_assert(KEYRING_IDENTITY_BYTES == SIGNATURE_IDENTITY_BYTES, "one identity");
+
+struct keyring *keyring_new(void)
+{
+    struct keyring *keyring = calloc(1, sizeof(*keyring));
+
+    if (keyring != NULL)
+        keyring->count = 1;
+    return keyring;
+}
+
+struct keyring *keyring_ref(const struct keyring *keyring)
+{
+    struct keyring *shared = (struct keyring *)(uintptr_t)keyring;
+
+    (void)__atomic_add_fetch(&shared->count, 1, __ATOMIC_RELAXED);
+    return shared;
+}
+
+void keyring_unref(const struct keyring *keyring)
+{
+    struct keyring *shared = (struct keyring *)(uintptr_t)keyring;
+
+    if (shared == NULL || __atomic_sub_fetch(&shared->count, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (size_t i = 0; i < shared->key_count; i++)
+        signature_key_free(shared->keys[i].key);
+    free(shared->keys);
+    free(shared);
+}
+
+size_t keyring_key_count(const struct keyring *keyring)
+{
+    return keyring->key_count;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool keyring_is_id(struct str id)
+{
+    if (id.len == 0 || id.len > KEYRING_MAX_ID_BYTES)
+        return false;
+    for (size_t i = 0; i < id.len; i++) {
+        bool inner = i > 0 && i + 1 < id.len;
+        char c = id.ptr[i];
+
+        if (!is_letter_or_digit(c) && !(inner && (c == '-' || c == '_' || c == '.')))
+            return false;
+    }
+    return true;
+}
+
+static int key_compare(const struct keyring_key *key, struct str id, const unsigned char *identity)
+{
+    int r = str_compare(str_of(key->id), id);
+
+    return r != 0 ? r
+                  : memcmp(signature_key_identity(key->key), identity, SIGNATURE_IDENTITY_BYTES);
+}
+
+/* The first key that does not sort before; whether it is the one is for the caller to see. */
+static size_t keyring_position(const struct keyring *keyring, struct str id,
+                               const unsigned char *identity)
+{
+    size_t low = 0;
+    size_t high = keyring->key_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (key_compare(&keyring->keys[middle], id, identity) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool keyring_has(const struct keyring *keyring, struct str key_id,
+                 const unsigned char identity[static KEYRING_IDENTITY_BYTES])
+{
+    size_t at = keyring_position(keyring, key_id, identity);
+
+    return at < keyring->key_count && key_compare(&keyring->keys[at], key_id, identity) == 0;
+}
+
+static bool keyring_has_key(const struct keyring *keyring, const struct keyring_key *key)
+{
+    return keyring_has(keyring, str_of(key->id), signature_key_identity(key->key));
+}
+
+bool keyring_equal(const struct keyring *a, const struct keyring *b)
+{
+    if (a->key_count != b->key_count)
+        return false;
+    for (size_t i = 0; i < a->key_count; i++) {
+        if (!keyring_has_key(b, &a->keys[i]))
+            return false;
+    }
+    return true;
+}
+
+int keyring_add(struct keyring *keyring, struct str id, struct signature_key *key)
+{
+    size_t at = keyring_position(keyring, id, signature_key_identity(key));
+    struct keyring_key entry = {.key = key};
+
+    if (at < keyring->key_count &&
+        key_compare(&keyring->keys[at], id, signature_key_identity(key)) == 0) {
+        signature_key_free(key);
+        return 0;
+    }
+    if (keyring->key_count == keyring->key_room) {
+        size_t room = keyring->key_room > 0 ? keyring->key_room * 2 : KEYRING_FIRST_KEYS;
+        struct keyring_key *keys = reallocarray(keyring->keys, room, sizeof(*keys));
+
+        if (keys == NULL)
+            return -ENOMEM;
+        keyring->keys = keys;
+        keyring->key_room = room;
+    }
+    memcpy(entry.id, id.ptr, id.len);
+    memmove(&keyring->keys[at + 1], &keyring->keys[at],
+            (keyring->key_count - at) * sizeof(*keyring->keys));
+    keyring->keys[at] = entry;
+    keyring->key_count++;
+    return 0;
+}
+
+void keyring_keep_common(struct keyring *keyring, const struct keyring *other)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < keyring->key_count; i++) {
+        if (keyring_has_key(other, &keyring->keys[i]))
+            keyring->keys[kept++] = keyring->keys[i];
+        else
+            signature_key_free(keyring->keys[i].key);
+    }
+    keyring->key_count = kept;
+}
+
+int keyring_verify(const struct keyring *keyring, struct str key_id, struct str document,
+                   struct str signature, enum signature_result *ret_result,
+                   unsigned char ret_identity[static KEYRING_IDENTITY_BYTES])
+{
+    static const unsigned char lowest[KEYRING_IDENTITY_BYTES] = {0};
+    unsigned char bytes[SIGNATURE_MAX_BYTES];
+    size_t len = 0;
+    int r = base64_decode(signature, sizeof(bytes), bytes, &len);
+    enum signature_result result = SIGNATURE_UNKNOWN_KEY;
+
+    for (size_t i = keyring_position(keyring, key_id, lowest);
+         i < keyring->key_count && str_equal(str_of(keyring->keys[i].id), key_id); i++) {
+        const struct signature_key *key = keyring->keys[i].key;
+        const struct str raw = {.ptr = (const char *)bytes, .len = len};
+        bool good = false;
+
+        /* a text of blanks alone is no signature that could be looked at */
+        if (r == -EBADMSG || (r == 0 && len == 0)) {
+            result = SIGNATURE_NOT_BASE64;
+            break;
+        }
+        if (r == 0 && signature_verify(key, document, raw, &good) < 0)
+            return -EIO;
+        if (good) {
+            memcpy(ret_identity, signature_key_identity(key), KEYRING_IDENTITY_BYTES);
+            *ret_result = SIGNATURE_GOOD;
+            return 0;
+        }
+        result = SIGNATURE_BAD;
+    }
+    *ret_result = result;
+    return 0;
+}
