@@ -4,9 +4,9 @@
 /*
  * config - the GateConfiguration file (gate-v1, section 10) as one struct, const once read.
  *
- * Errors     config_read(): 0; -EINVAL with reterr (file, line, column, what) for anything that
- *            the contract does not allow: unknown key, wrong type, value out of range, clash;
- *            -ENOMEM; another negative errno where the file cannot be read.
+ * Errors     config_read(): 0; -EINVAL with every place that the contract does not allow (unknown
+ *            key, wrong type, value out of range, clash), or with the first where the file is no
+ *            readable YAML; -ENOMEM; another negative errno where the file cannot be read.
  * Ownership  a config is counted and owns its texts; config_unref(NULL) is allowed.
  * Units      in the names.
  */
@@ -42,6 +42,7 @@ struct config {
     char *kubeconfig;         /* NULL: none */
     uint32_t max_stale_sec;
     struct policy policy;
+    bool own_namespace_named; /* evidence.namespace is given; else policy has the default */
     struct {
         uint64_t max_body_bytes;
         uint32_t max_in_flight;
@@ -62,17 +63,26 @@ struct config {
 struct config_error {
     size_t line; /* 0: no place */
     size_t column;
-    struct str what; /* in the given arena */
+    struct str what; /* in the given arena; never a value of the file */
+};
+
+#define CONFIG_MAX_ERRORS 16 /* shown at once */
+
+struct config_errors {
+    struct config_error items[CONFIG_MAX_ERRORS]; /* in the order of the file's sections */
+    size_t count;
 };
 
 int config_read(const char *path, struct arena *arena, struct config **ret_config,
-                struct config_error *reterr) __attribute__((warn_unused_result, nonnull));
+                struct config_errors *reterr) __attribute__((warn_unused_result, nonnull));
 
 /* All defaults, for `check` without a configuration. */
 int config_defaults(struct config **ret_config) __attribute__((warn_unused_result, nonnull));
 
-/* "[::]:8443", "127.0.0.1:8080", ":8443", "name:port"; false where it is not clear. */
-bool config_read_address(struct str text, struct config_address *ret_address);
+/* "[::]:8443", "127.0.0.1:8080", ":8443", "name:port". NULL, or what is not clear about it: a
+ * static text. */
+const char *config_read_address(struct str text, struct config_address *ret_address)
+    __attribute__((warn_unused_result, nonnull));
 
 struct config *config_ref(const struct config *config);
 void config_unref(const struct config *config);

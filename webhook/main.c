@@ -4,9 +4,9 @@
 
 #include "webhook/commands/commands.h"
 #include "webhook/commands/output.h"
+#include "webhook/nearest.h"
 
 #define NAME_MAX_BYTES 64
-#define NEAREST_MAX_DISTANCE 2 /* letters that a mistyped command may be off */
 
 static const struct command *const commands[] = {
     &command_version,
@@ -37,46 +37,14 @@ static void main_print_usage(FILE *stream, const char *name)
             name, name);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to change, add or take away to make one of the other; b at most NAME_MAX_BYTES long. */
-static size_t main_distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_BYTES + 1];
-    size_t length = strlen(b);
-
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[length];
-}
-
 static int main_refuse_command(const char *name, const char *given)
 {
+    const char *names[COMMAND_COUNT];
     const char *nearest = NULL;
-    size_t best = NEAREST_MAX_DISTANCE + 1;
 
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        size_t distance = main_distance(given, commands[i]->name);
-
-        if (distance < best) {
-            best = distance;
-            nearest = commands[i]->name;
-        }
-    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    nearest = nearest_name(str_of(given), names, COMMAND_COUNT);
     if (nearest != NULL)
         complain("there is no command %s; did you mean %s? (see `%s --help`)", given, nearest,
                  name);

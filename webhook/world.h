@@ -33,14 +33,18 @@ struct world_report {
 struct world_overrides {
     const char *evidence_directory;
     const char *keyring_directory;
+    const char *own_namespace; /* where the file has no evidence.namespace */
 };
 
+/* config_path NULL: the defaults. The report is there on failure too. */
 int world_open(const char *config_path, const struct world_overrides *overrides,
                struct world **ret_world, struct world_report *ret_report)
     __attribute__((warn_unused_result, nonnull(2, 3, 4)));
 void world_free(struct world *world);
 
-/* Reads everything again where a file changed (or always, where force is true). */
+/* Reads everything again where a file changed (or always, where force is true). Changes are seen by
+ * the times, sizes and numbers of the files behind the names, so the swap of a mounted ConfigMap's
+ * `..data` is one. */
 int world_reload(struct world *world, bool force, struct world_report *ret_report)
     __attribute__((warn_unused_result, nonnull));
 

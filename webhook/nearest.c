@@ -1,0 +1,46 @@
+#include "webhook/nearest.h"
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to change, add or take away to make one of the other. */
+static size_t nearest_distance(struct str a, struct str b)
+{
+    size_t row[NEAREST_MAX_BYTES + 1];
+
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t changed = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
+
+            diagonal = row[j];
+            row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b.len];
+}
+
+const char *nearest_name(struct str given, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = NEAREST_MAX_DISTANCE + 1;
+
+    if (given.len > NEAREST_MAX_BYTES)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct str name = str_of(names[i]);
+        size_t distance = name.len <= NEAREST_MAX_BYTES ? nearest_distance(given, name) : best;
+
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
