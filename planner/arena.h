@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "text.h"
+#include "planner/text.h"
 
 struct arena_block;
 

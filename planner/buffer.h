@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "arena.h"
-#include "text.h"
+#include "planner/arena.h"
+#include "planner/text.h"
 
 struct buffer {
     struct arena *arena; /* borrowed */

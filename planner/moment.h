@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "planner/text.h"
 
 #define MOMENT_SECONDS_PER_DAY INT64_C(86400)
 #define MOMENT_UNIX_EPOCH_SEC INT64_C(62135596800) /* 1970-01-01T00:00:00Z */

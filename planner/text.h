@@ -18,7 +18,12 @@ struct str {
     size_t len; /* bytes */
 };
 
-#define STR(lit) ((struct str){.ptr = ("" lit), .len = sizeof(lit) - 1})
+/* Of a string literal; STR_INIT is the same where a static object is initialised. */
+#define STR_INIT(lit)                                                                              \
+    {                                                                                              \
+        .ptr = ("" lit), .len = sizeof(lit) - 1                                                    \
+    }
+#define STR(lit) ((struct str)STR_INIT(lit))
 
 static inline bool str_present(struct str s)
 {

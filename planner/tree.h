@@ -18,8 +18,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "arena.h"
-#include "text.h"
+#include "planner/arena.h"
+#include "planner/text.h"
 
 /* Whether it is of that one type (cJSON_Object, cJSON_True, …); false for NULL. */
 static inline bool tree_is(const cJSON *node, int type)

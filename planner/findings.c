@@ -1,0 +1,94 @@
+#include "planner/findings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 16 /* findings */
+
+static const struct {
+    enum plan_decision class;
+    const char *text;
+} codes[PLAN_CODE_COUNT] = {
+#define X(name, class, text) [PLAN_CODE_##name] = {PLAN_##class, text},
+    PLAN_CODES(X)
+#undef X
+};
+
+const char *plan_code_text(enum plan_code code)
+{
+    return (size_t)code < PLAN_CODE_COUNT ? codes[code].text : "";
+}
+
+enum plan_decision findings_class(enum plan_code code)
+{
+    return (size_t)code < PLAN_CODE_COUNT ? codes[code].class : PLAN_UNDECIDED;
+}
+
+static bool findings_grow(struct findings *findings)
+{
+    size_t room = findings->room > 0 ? findings->room * 2 : FIRST_ROOM;
+    struct plan_finding *items = arena_alloc(findings->arena, room, sizeof(*items));
+
+    if (items == NULL)
+        return false;
+    if (findings->count > 0)
+        memcpy(items, findings->items, findings->count * sizeof(*items));
+    findings->items = items;
+    findings->room = room;
+    return true;
+}
+
+void findings_add(struct findings *findings, enum plan_code code, struct str message)
+{
+    if (findings->error != 0)
+        return;
+    if (!str_present(message) || (findings->count == findings->room && !findings_grow(findings))) {
+        findings->error = -ENOMEM;
+        return;
+    }
+    findings->items[findings->count++] = (struct plan_finding){.code = code, .message = message};
+}
+
+static int finding_compare(const void *a, const void *b)
+{
+    const struct plan_finding *left = a, *right = b;
+
+    if (left->code != right->code)
+        return left->code < right->code ? -1 : 1;
+    return str_compare(left->message, right->message);
+}
+
+void findings_sort_once(struct findings *findings)
+{
+    struct plan_finding *items = findings->items;
+    size_t kept = 0;
+
+    if (findings->count == 0)
+        return;
+    qsort(items, findings->count, sizeof(*items), finding_compare);
+    for (size_t i = 1; i < findings->count; i++) {
+        if (finding_compare(&items[kept], &items[i]) != 0)
+            items[++kept] = items[i];
+    }
+    findings->count = kept + 1;
+}
+
+enum plan_decision findings_decide(const struct findings *findings, bool admitted,
+                                   bool network_with_paths)
+{
+    bool unsupported = network_with_paths, refused = !admitted;
+
+    if (findings->error != 0)
+        return PLAN_UNDECIDED;
+    if (findings->count == 0 && admitted && !network_with_paths)
+        return PLAN_READY;
+    for (size_t i = 0; i < findings->count; i++) {
+        enum plan_decision class = findings_class(findings->items[i].code);
+
+        unsupported = unsupported || class == PLAN_UNSUPPORTED;
+        refused = refused || class == PLAN_REFUSED;
+    }
+    if (unsupported)
+        return PLAN_UNSUPPORTED;
+    return refused ? PLAN_REFUSED : PLAN_MORE_EVIDENCE;
+}

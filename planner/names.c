@@ -1,0 +1,236 @@
+#include "planner/names.h"
+
+#include <errno.h>
+
+#include "planner/list.h"
+
+#define FIELD_NAME_MAX_BYTES 64
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+/* What is left of s after its first `bytes`. */
+static struct str str_after(struct str s, size_t bytes)
+{
+    return (struct str){.ptr = s.ptr + bytes, .len = s.len - bytes};
+}
+
+static struct str str_first(struct str s, size_t bytes)
+{
+    return (struct str){.ptr = s.ptr, .len = bytes};
+}
+
+/* Where the first of the characters stands; s.len where none does. */
+static size_t str_find(struct str s, const char *set)
+{
+    size_t i = 0;
+
+    while (i < s.len && !is_one_of(s.ptr[i], set))
+        i++;
+    return i;
+}
+
+/* Owner or name of a skill. */
+static bool is_skill_part(struct str s)
+{
+    if (s.len == 0 || !(is_lower(s.ptr[0]) || is_digit(s.ptr[0])))
+        return false;
+    for (size_t i = 1; i < s.len; i++) {
+        if (!(is_lower(s.ptr[i]) || is_digit(s.ptr[i]) || is_one_of(s.ptr[i], "._-")))
+            return false;
+    }
+    return true;
+}
+
+static bool is_alphanumeric(char c)
+{
+    return is_lower(c) || is_upper(c) || is_digit(c);
+}
+
+static bool is_skill_version(struct str s)
+{
+    if (str_is_sha256(s))
+        return true;
+    if (s.len == 0 || !is_alphanumeric(s.ptr[0]))
+        return false;
+    for (size_t i = 1; i < s.len; i++) {
+        if (!(is_alphanumeric(s.ptr[i]) || is_one_of(s.ptr[i], "._-+")))
+            return false;
+    }
+    return true;
+}
+
+bool plan_is_skill_ref(struct str s)
+{
+    size_t slash = str_find(s, "/");
+    size_t at = str_find(s, "@");
+
+    /* no part holds either, so the first ones are the only ones of a good reference */
+    return slash < at && at < s.len && is_skill_part(str_first(s, slash)) &&
+           is_skill_part(str_first(str_after(s, slash + 1), at - slash - 1)) &&
+           is_skill_version(str_after(s, at + 1));
+}
+
+/* How long the scheme is that s begins with; 0 without one that `://` follows. */
+static size_t scheme_length(struct str s)
+{
+    size_t n = 0;
+
+    if (s.len == 0 || !(is_lower(s.ptr[0]) || is_upper(s.ptr[0])))
+        return 0;
+    while (n < s.len && (is_alphanumeric(s.ptr[n]) || is_one_of(s.ptr[n], "+-.")))
+        n++;
+    return str_starts_with(str_after(s, n), STR("://")) ? n : 0;
+}
+
+bool plan_has_credentials(struct str s)
+{
+    size_t scheme = scheme_length(s);
+    struct str authority = {0};
+
+    if (scheme == 0)
+        return false;
+    authority = str_after(s, scheme + STR("://").len);
+    authority = str_first(authority, str_find(authority, "/?#"));
+    /* something must stand before an `@` */
+    return authority.len > 0 && memchr(authority.ptr + 1, '@', authority.len - 1) != NULL;
+}
+
+bool plan_is_env_name(struct str s)
+{
+    if (s.len == 0 || is_digit(s.ptr[0]))
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        if (!(is_alphanumeric(s.ptr[i]) || is_one_of(s.ptr[i], "-._")))
+            return false;
+    }
+    return true;
+}
+
+bool names_env_is_reserved(struct str name)
+{
+    static const struct str words[] = {
+        STR_INIT("SECRET"),      STR_INIT("TOKEN"),       STR_INIT("PASSWORD"),
+        STR_INIT("API_KEY"),     STR_INIT("PRIVATE_KEY"), STR_INIT("ACCESS_KEY"),
+        STR_INIT("SIGNING_KEY"), STR_INIT("CREDENTIAL"),  STR_INIT("SEED"),
+    };
+    char upper[PLAN_MAX_TEXT_BYTES];
+    struct str shouted = {.ptr = upper, .len = name.len};
+
+    if (!str_starts_with_ascii_nocase(name, STR("RUNX_")))
+        return false;
+    /* longer than any name that is read; a name too long to look at is nobody's to use */
+    if (name.len > sizeof(upper))
+        return true;
+    for (size_t i = 0; i < name.len; i++)
+        upper[i] = is_lower(name.ptr[i]) ? (char)(name.ptr[i] - 'a' + 'A') : name.ptr[i];
+    if (str_starts_with(shouted, STR("RUNX_RECEIPT_SIGN_")))
+        return true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (str_contains(shouted, words[i]))
+            return true;
+    }
+    return false;
+}
+
+bool names_field_is_plain(struct str name)
+{
+    if (name.len == 0 || name.len > FIELD_NAME_MAX_BYTES)
+        return false;
+    if (!(is_lower(name.ptr[0]) || is_upper(name.ptr[0]) || name.ptr[0] == '_'))
+        return false;
+    for (size_t i = 1; i < name.len; i++) {
+        if (!(is_alphanumeric(name.ptr[i]) || is_one_of(name.ptr[i], "_.-")))
+            return false;
+    }
+    return true;
+}
+
+int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_path)
+{
+    bool absolute = path.len > 0 && path.ptr[0] == '/';
+    char *clean = arena_alloc(arena, path.len + 2, 1);
+    size_t len = 0;
+
+    if (clean == NULL)
+        return -ENOMEM;
+    if (absolute)
+        clean[len++] = '/';
+    while (path.len > 0) {
+        size_t end = str_find(path, "/");
+        struct str segment = str_first(path, end);
+
+        path = str_after(path, end < path.len ? end + 1 : end);
+        if (segment.len == 0 || str_equal(segment, STR(".")))
+            continue;
+        if (len > (absolute ? 1 : 0))
+            clean[len++] = '/';
+        memcpy(clean + len, segment.ptr, segment.len);
+        len += segment.len;
+    }
+    if (len == 0)
+        clean[len++] = '.';
+    *ret_path = (struct str){.ptr = clean, .len = len};
+    return 0;
+}
+
+bool names_path_has_parent(struct str path)
+{
+    for (;;) {
+        size_t end = str_find(path, "/\\");
+
+        if (str_equal(str_first(path, end), STR("..")))
+            return true;
+        if (end == path.len)
+            return false;
+        path = str_after(path, end + 1);
+    }
+}
+
+bool names_path_is_beneath(struct str path, struct str base)
+{
+    bool absolute = path.len > 0 && path.ptr[0] == '/';
+
+    if (str_equal(base, STR("/")))
+        return absolute;
+    if (str_equal(base, STR(".")))
+        return !absolute;
+    return path.len > base.len && str_starts_with(path, base) && path.ptr[base.len] == '/';
+}
+
+bool plan_path_admitted(struct str path, struct str base)
+{
+    return str_equal(path, base) ||
+           (names_path_is_beneath(path, base) && !names_path_has_parent(path));
+}
+
+bool names_path_is_unsafe(struct str path)
+{
+    while (path.len > 0) {
+        uint32_t character = 0;
+        size_t n = str_utf8_next(path, &character);
+
+        if (n == 0 || text_is_control(character) || text_is_bidi_control(character) ||
+            (n == 1 && is_one_of(path.ptr[0], "()\"\\;")))
+            return true;
+        path = str_after(path, n);
+    }
+    return false;
+}

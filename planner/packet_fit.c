@@ -1,0 +1,192 @@
+#include "planner/packet.h"
+
+#include <errno.h>
+
+#include "planner/buffer.h"
+
+/*
+ * What is dropped, and when, is the contract's (gate-v1, section 7, `packet-truncated`). Sizes
+ * are counted once, an item at a time, and subtracted as items go: dropping is linear.
+ */
+
+#define CUT_TEXT_BYTES 256
+#define MAX_ITEM_BYTES ((size_t)1 << 30)
+
+enum fit_list {
+    /* in packet order: the first wins a tie */
+    FIT_ENV,
+    FIT_PATHS,
+    FIT_REASONS,
+    FIT_CONTROLS,
+    FIT_FINDINGS,
+    FIT_LIST_COUNT
+};
+
+/* One list of the packet, as sizes in the audit log. */
+struct fit_items {
+    size_t *sizes; /* of each item, with the comma before it */
+    size_t count;
+    size_t size; /* of all that are left */
+};
+
+/* The size of an item as it stands in the packet, and the packet in the audit log. */
+static int item_size(struct buffer *scratch, struct str code, struct str text, size_t *ret_size)
+{
+    struct str item = {0};
+
+    scratch->len = 0;
+    if (str_present(code)) {
+        buffer_add(scratch, STR("{\"code\":"));
+        buffer_add_json(scratch, code);
+        buffer_add(scratch, STR(",\"message\":"));
+    }
+    buffer_add_json(scratch, text);
+    if (str_present(code))
+        buffer_add_char(scratch, '}');
+    item = buffer_text(scratch);
+    if (!str_present(item))
+        return -ENOMEM;
+    *ret_size = buffer_audit_size(item);
+    return 0;
+}
+
+static int measure_item(struct fit_items *items, struct buffer *scratch, struct str code,
+                        struct str text)
+{
+    size_t size = 0;
+    int r = item_size(scratch, code, text, &size);
+
+    if (r < 0)
+        return r;
+    if (items->count > 0)
+        size += STR(",").len;
+    items->sizes[items->count++] = size;
+    items->size += size;
+    return 0;
+}
+
+static int measure_list(struct arena *arena, struct buffer *scratch, struct str_list list,
+                        struct fit_items *items)
+{
+    items->sizes = arena_alloc(arena, list.count, sizeof(*items->sizes));
+    if (items->sizes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < list.count; i++) {
+        int r = measure_item(items, scratch, (struct str){0}, list.items[i]);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int measure_findings(struct arena *arena, struct buffer *scratch,
+                            const struct packet *packet, struct fit_items *items)
+{
+    items->sizes = arena_alloc(arena, packet->finding_count, sizeof(*items->sizes));
+    if (items->sizes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < packet->finding_count; i++) {
+        const struct plan_finding *finding = &packet->findings[i];
+        int r =
+            measure_item(items, scratch, str_of(plan_code_text(finding->code)), finding->message);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int measure(const struct packet *packet, struct arena *arena,
+                   struct fit_items lists[static FIT_LIST_COUNT])
+{
+    const struct str_list texts[] = {
+        [FIT_ENV] = packet->env_allowlist,
+        [FIT_PATHS] = packet->writable_paths,
+        [FIT_REASONS] = packet->reasons,
+        [FIT_CONTROLS] = packet->unsupported_controls,
+    };
+    struct buffer scratch = buffer_make(arena, MAX_ITEM_BYTES);
+
+    for (size_t i = 0; i < FIT_FINDINGS; i++) {
+        int r = measure_list(arena, &scratch, texts[i], &lists[i]);
+
+        if (r < 0)
+            return r;
+    }
+    return measure_findings(arena, &scratch, packet, &lists[FIT_FINDINGS]);
+}
+
+/* Drops items until `excess` bytes are gone; false where all lists are empty before that. */
+static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t excess)
+{
+    while (excess > 0) {
+        struct fit_items *longest = &lists[0];
+        size_t size = 0;
+
+        for (size_t i = 1; i < FIT_LIST_COUNT; i++) {
+            if (lists[i].size > longest->size)
+                longest = &lists[i];
+        }
+        if (longest->count == 0)
+            return false;
+        size = longest->sizes[--longest->count];
+        longest->size -= size;
+        excess -= size < excess ? size : excess;
+    }
+    return true;
+}
+
+static void cut_text(struct str *text)
+{
+    if (text->len <= CUT_TEXT_BYTES)
+        return;
+    text->len = CUT_TEXT_BYTES;
+    /* not within a character: the byte behind the cut begins one */
+    while (text->len > 0 && ((unsigned char)text->ptr[text->len] & 0xC0) == 0x80)
+        text->len--;
+}
+
+static void cut_texts(struct packet *packet)
+{
+    struct str *texts[] = {
+        &packet->image_digest, &packet->skill_ref,     &packet->workload_class,
+        &packet->source_ref,   &packet->source_digest, &packet->observed_at,
+    };
+
+    /* all others are texts of ours, and shorter */
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        cut_text(texts[i]);
+}
+
+int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *arena,
+                    struct str *ret_packet)
+{
+    size_t size = buffer_audit_size(plan->packet);
+    struct fit_items lists[FIT_LIST_COUNT] = {0};
+    struct packet packet = *plan->fields;
+    struct str text = {0};
+    int r = 0;
+
+    if (size <= max_bytes) {
+        *ret_packet = plan->packet;
+        return 0;
+    }
+    r = measure(&packet, arena, lists);
+    if (r < 0)
+        return r;
+    if (!drop_items(lists, size - max_bytes))
+        cut_texts(&packet);
+    packet.env_allowlist.count = lists[FIT_ENV].count;
+    packet.writable_paths.count = lists[FIT_PATHS].count;
+    packet.reasons.count = lists[FIT_REASONS].count;
+    packet.unsupported_controls.count = lists[FIT_CONTROLS].count;
+    packet.finding_count = lists[FIT_FINDINGS].count;
+    text = packet_write(&packet, arena);
+    if (!str_present(text))
+        return -ENOMEM;
+    if (buffer_audit_size(text) > max_bytes)
+        return -E2BIG;
+    *ret_packet = text;
+    return 0;
+}
