@@ -1,0 +1,158 @@
+"""What the gate reads of an object: annotations, images, account, runtime class
+(gate contract, sections 1, 3 and 6)."""
+
+PREFIX = "sandbox.runx.dev/"
+TEMPLATES = {
+    ("", "Pod"): (),
+    ("", "PodTemplate"): ("template",),
+    ("", "ReplicationController"): ("spec", "template"),
+    ("apps", "ReplicaSet"): ("spec", "template"),
+    ("apps", "Deployment"): ("spec", "template"),
+    ("apps", "StatefulSet"): ("spec", "template"),
+    ("apps", "DaemonSet"): ("spec", "template"),
+    ("batch", "Job"): ("spec", "template"),
+    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+}
+CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+
+
+class Wrong(Exception):
+    """A value that is not of the type that the gate reads."""
+
+
+def as_map(value):
+    """An object; null counts as absent."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Wrong
+    return value
+
+
+def as_list(value):
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Wrong
+    return value
+
+
+def as_text(value):
+    if value is not None and not isinstance(value, str):
+        raise Wrong
+    return value
+
+
+def entry(item):
+    """An entry of a list of objects: null is none."""
+    if not isinstance(item, dict):
+        raise Wrong
+    return item
+
+
+def readable(function, *arguments):
+    """The result, or None where a value is of a wrong type."""
+    try:
+        return function(*arguments)
+    except Wrong:
+        return None
+
+
+def is_ours(key):
+    """Under our prefix, without regard to ASCII case."""
+    return key[: len(PREFIX)].encode().lower() == PREFIX.encode()
+
+
+def our_annotations(holder):
+    """{key: value} of ours in an object's metadata."""
+    annotations = as_map(as_map(holder.get("metadata")).get("annotations"))
+    ours = {key: value for key, value in annotations.items() if is_ours(key)}
+    if not all(isinstance(value, str) for value in ours.values()):
+        raise Wrong
+    return ours
+
+
+def find_template(kind, tree):
+    """The innermost pod template, for a pod the object itself."""
+    for step in TEMPLATES[kind]:
+        if not isinstance(tree, dict):
+            raise Wrong
+        tree = tree.get(step)
+    if not isinstance(tree, dict):
+        raise Wrong
+    return tree
+
+
+def container_images(spec, name):
+    return [as_text(entry(item).get("image")) for item in as_list(spec.get(name))]
+
+
+def volume_images(spec):
+    """[(place in the list, reference)] of the image volumes."""
+    found = []
+    for place, item in enumerate(as_list(spec.get("volumes"))):
+        image = entry(item).get("image")
+        if image is not None:
+            found.append((place, as_text(entry(image).get("reference"))))
+    return found
+
+
+class Pod:
+    """An object of a judged kind as the gate reads it; what cannot be read is None."""
+
+    def __init__(self, kind, tree):
+        self.kind = kind
+        self.template = readable(find_template, kind, tree)
+        self.annotations = self.own = self.spec = self.lists = None
+        if self.template is not None:
+            self.annotations = readable(our_annotations, self.template)
+            self.spec = readable(as_map, self.template.get("spec"))
+        if isinstance(tree, dict):
+            self.own = readable(our_annotations, tree) if self.is_controller() else {}
+        if self.spec is not None:
+            self.lists = [readable(container_images, self.spec, name) for name in CONTAINER_LISTS]
+            self.lists.append(readable(volume_images, self.spec))
+
+    def is_controller(self):
+        return self.kind != ("", "Pod")
+
+    def is_usable(self):
+        """Section 3: all that the gate reads is of its type, and there is a container."""
+        return (self.annotations is not None and self.own is not None and self.spec is not None
+                and None not in self.lists and bool(self.lists[0])
+                and all(isinstance(self.spec.get(name), (str, type(None)))
+                        for name in ("serviceAccountName", "runtimeClassName")))
+
+    def is_managed(self):
+        """Any annotation of ours, or annotations that cannot be read."""
+        return self.annotations is None or self.own is None or bool(self.annotations or self.own)
+
+    def same_as(self, old):
+        """Row "unchanged": images and annotations alike; what cannot be read differs."""
+        mine, others = ([pod.annotations, pod.own, pod.references()] for pod in (self, old))
+        return None not in mine and None not in others and mine == others
+
+    def references(self):
+        """The ordered references of each of the four lists, None where unreadable."""
+        if self.lists is None or None in self.lists:
+            return None
+        return self.lists[:3] + [[reference for _, reference in self.lists[3]]]
+
+    def images(self):
+        """[(place from the object's root, reference)] of a usable pod."""
+        root = "".join(step + "." for step in TEMPLATES[self.kind]) + "spec."
+        found = [(f"{root}{name}[{place}].image", reference)
+                 for name, references in zip(CONTAINER_LISTS, self.lists)
+                 for place, reference in enumerate(references)]
+        return found + [(f"{root}volumes[{place}].image.reference", reference)
+                        for place, reference in self.lists[3]]
+
+    def containers_place(self):
+        return "".join(step + "." for step in TEMPLATES[self.kind]) + "spec.containers"
+
+    def account(self):
+        return self.spec.get("serviceAccountName") or "default"
+
+    def runtime_class(self):
+        name = (self.spec or {}).get("runtimeClassName")
+        return name if isinstance(name, str) else None
