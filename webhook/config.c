@@ -9,7 +9,7 @@
 #include "planner/plan.h"
 #include "planner/tree.h"
 #include "webhook/config_section.h"
-#include "webhook/input.h"
+#include "webhook/bytes.h"
 
 #define CONFIG_API_VERSION "sandbox.runx.dev/v1"
 #define CONFIG_KIND "GateConfiguration"
@@ -420,7 +420,7 @@ int config_read(const char *path, struct arena *arena, struct config **ret_confi
     struct document_error error = {0};
     struct config_reader reader = {.folder = folder_of(path), .arena = arena, .errors = &errors};
     cJSON *tree = NULL;
-    int r = input_read(path, CONFIG_MAX_FILE_BYTES, arena, &reader.text);
+    int r = bytes_read(path, CONFIG_MAX_FILE_BYTES, arena, &reader.text);
 
     if (r == 0)
         r = config_new(&config);

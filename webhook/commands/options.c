@@ -184,3 +184,8 @@ enum options_result options_read(const struct options *options, int argc, char *
     *ret_operands = (struct operands){.items = argv + optind, .count = (size_t)(argc - optind)};
     return OPTIONS_READ;
 }
+
+int options_status(enum options_result result)
+{
+    return result == OPTIONS_HELPED ? COMMAND_YES : COMMAND_FAILED;
+}

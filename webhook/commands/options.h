@@ -68,6 +68,9 @@ enum options_result options_read(const struct options *options, int argc, char *
                                  struct arena *arena, struct operands *ret_operands)
     __attribute__((warn_unused_result, nonnull));
 
+/* With which status a command ends where its options were not simply read. */
+int options_status(enum options_result result);
+
 /* Complains with a pointer to --help; the value of COMMAND_FAILED. */
 int options_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

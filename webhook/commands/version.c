@@ -99,16 +99,11 @@ static int version_run(int argc, char **argv)
     struct arena cleanup_arena arena = {0};
     struct version_library libraries[LIBRARY_COUNT];
     struct operands operands = {0};
+    enum options_result result = OPTIONS_WRONG;
 
-    switch (options_read(&options, argc, argv, &arena, &operands)) {
-    case OPTIONS_READ:
-        break;
-    case OPTIONS_HELPED:
-        return COMMAND_YES;
-    case OPTIONS_WRONG:
-    default:
-        return COMMAND_FAILED;
-    }
+    result = options_read(&options, argc, argv, &arena, &operands);
+    if (result != OPTIONS_READ)
+        return options_status(result);
     if (operands.count > 0)
         return options_refuse(argv[0], "unexpected argument %s", operands.items[0]);
     version_libraries(libraries);

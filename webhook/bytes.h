@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_INPUT_H
-#define WEBHOOK_INPUT_H
+#ifndef WEBHOOK_BYTES_H
+#define WEBHOOK_BYTES_H
 
 /*
- * input - a whole file that a person names, or standard input, as text in an arena. Unlike
+ * bytes - a whole file that a person names, or standard input, as text in an arena. Unlike
  * k8s/file it reads pipes too: `-` and the shell's <(…) are normal there.
  *
  * Errors     0; -EFBIG more than max_bytes; -ENOMEM; another negative errno of open() or read().
@@ -16,7 +16,7 @@
 #include "planner/text.h"
 
 /* path "-": standard input */
-int input_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
+int bytes_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
     __attribute__((warn_unused_result, nonnull));
 
 #endif

@@ -1,4 +1,4 @@
-#include "webhook/input.h"
+#include "webhook/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@ static void close_descriptor(const int *fd)
 #define cleanup_descriptor __attribute__((cleanup(close_descriptor)))
 
 /* What stat says, with a byte to spare, so that an ordinary file is read without a copy. */
-static size_t input_first_room(int fd, size_t max_bytes)
+static size_t bytes_first_room(int fd, size_t max_bytes)
 {
     struct stat status;
 
@@ -26,7 +26,7 @@ static size_t input_first_room(int fd, size_t max_bytes)
     return FIRST_BYTES;
 }
 
-static char *input_grow(struct arena *arena, const char *old, size_t len, size_t room)
+static char *bytes_grow(struct arena *arena, const char *old, size_t len, size_t room)
 {
     char *ptr = arena_alloc(arena, room, 1);
 
@@ -35,12 +35,12 @@ static char *input_grow(struct arena *arena, const char *old, size_t len, size_t
     return ptr;
 }
 
-static int input_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
+static int bytes_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
                                  struct str *ret_text)
 {
-    size_t room = input_first_room(fd, max_bytes);
+    size_t room = bytes_first_room(fd, max_bytes);
     size_t len = 0;
-    char *ptr = input_grow(arena, NULL, 0, room);
+    char *ptr = bytes_grow(arena, NULL, 0, room);
 
     for (;;) {
         ssize_t n = 0;
@@ -60,7 +60,7 @@ static int input_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
         if (len == room - 1) {
             if (room > SIZE_MAX / 2)
                 return -EFBIG;
-            ptr = input_grow(arena, ptr, len, room * 2);
+            ptr = bytes_grow(arena, ptr, len, room * 2);
             room *= 2;
         }
     }
@@ -69,14 +69,14 @@ static int input_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
     return 0;
 }
 
-int input_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
+int bytes_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
     cleanup_descriptor int fd = -1;
 
     if (strcmp(path, "-") == 0)
-        return input_read_descriptor(STDIN_FILENO, max_bytes, arena, ret_text);
+        return bytes_read_descriptor(STDIN_FILENO, max_bytes, arena, ret_text);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    return input_read_descriptor(fd, max_bytes, arena, ret_text);
+    return bytes_read_descriptor(fd, max_bytes, arena, ret_text);
 }

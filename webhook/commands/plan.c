@@ -1,0 +1,190 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "k8s/document.h"
+#include "k8s/file.h"
+#include "planner/arena.h"
+#include "planner/plan.h"
+#include "planner/tree.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/options.h"
+#include "webhook/commands/output.h"
+#include "webhook/commands/yaml_output.h"
+#include "webhook/bytes.h"
+
+#define PLAN_MAX_FILE_BYTES ((size_t)16 * 1024 * 1024)
+
+enum plan_output { PLAN_OUTPUT_JSON = 0, PLAN_OUTPUT_YAML, PLAN_OUTPUT_TABLE };
+
+static const char *const plan_outputs[] = {"json", "yaml", "table", NULL};
+
+static int complain_memory(const char *file)
+{
+    complain("%s: out of memory", file);
+    return COMMAND_FAILED;
+}
+
+static int plan_read(const char *file, struct arena *arena, struct str *ret_text, cJSON **ret_tree)
+{
+    const struct document_options options = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
+    struct document_error error = {0};
+    int r = bytes_read(file, PLAN_MAX_FILE_BYTES, arena, ret_text);
+
+    if (r == -EFBIG) {
+        complain("%s: more than %zu bytes, the most that plan reads", file, PLAN_MAX_FILE_BYTES);
+        return COMMAND_FAILED;
+    }
+    if (r != 0) {
+        complain("%s: %s", file, file_error_text(r));
+        return COMMAND_FAILED;
+    }
+    r = document_read(*ret_text, &options, arena, ret_tree, &error);
+    if (r == -EBADMSG) {
+        complain_at(file, error.line, error.column, str_of(error.what));
+        return COMMAND_FAILED;
+    }
+    if (r == -E2BIG) {
+        complain("%s: more than %u nodes, the most that plan reads", file, DOCUMENT_MAX_NODES);
+        return COMMAND_FAILED;
+    }
+    return r == 0 ? COMMAND_YES : complain_memory(file);
+}
+
+static struct str list_text(struct arena *arena, const cJSON *list)
+{
+    struct str text = list == NULL ? STR("(no list given)") : STR("none");
+    const cJSON *item = NULL;
+
+    cJSON_ArrayForEach(item, list)
+    {
+        struct str entry = tree_text(item);
+
+        text = item == list->child ? entry
+                                   : arena_format(arena, "%.*s, %.*s", (int)text.len, text.ptr,
+                                                  (int)entry.len, entry.ptr);
+    }
+    return text;
+}
+
+static void add_line(struct table *table, struct str name, struct str text,
+                     enum output_colour colour)
+{
+    const struct table_cell cells[] = {{.text = name}, {.text = text, .colour = colour}};
+
+    table_add(table, cells);
+}
+
+static void add_declaration(struct table *table, struct arena *arena, const cJSON *profile)
+{
+    const cJSON *declaration = tree_get(profile, "declaration");
+    const cJSON *workload = tree_get(profile, "workload");
+    struct str form = tree_get_text(workload, "ref_form");
+
+    add_line(table, STR("workload"),
+             form.len == 0 ? STR("(none)") : tree_get_text(workload, form.ptr), COLOUR_PLAIN);
+    add_line(table, STR("profile"), tree_get_text(declaration, "profile"), COLOUR_PLAIN);
+    add_line(table, STR("network"),
+             cJSON_IsTrue(tree_get(declaration, "network")) ? STR("yes") : STR("no"), COLOUR_PLAIN);
+    add_line(table, STR("writable paths"),
+             list_text(arena, tree_get(declaration, "writable_paths")), COLOUR_PLAIN);
+    add_line(table, STR("environment"), list_text(arena, tree_get(declaration, "env_allowlist")),
+             COLOUR_PLAIN);
+}
+
+static int plan_print_table(const struct plan *plan, const cJSON *packet, struct arena *arena)
+{
+    const cJSON *profile = tree_get(packet, "hardening_profile");
+    struct table table = table_make(arena, 2);
+    enum output_colour colour = plan_admits(plan) ? COLOUR_GOOD : COLOUR_BAD;
+
+    add_line(&table, STR("decision"), str_of(plan_decision_text(plan->decision)), colour);
+    add_declaration(&table, arena, profile);
+    for (size_t i = 0; i < plan->finding_count; i++) {
+        const struct plan_finding *finding = &plan->findings[i];
+
+        add_line(&table, str_of(plan_code_text(finding->code)), finding->message, COLOUR_PLAIN);
+    }
+    return table_print(&table, stdout);
+}
+
+static int plan_print(const struct plan *plan, enum plan_output output, struct arena *arena)
+{
+    const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
+    struct document_error error = {0};
+    cJSON *packet = NULL;
+    int r = 0;
+
+    if (output == PLAN_OUTPUT_JSON) {
+        printf("%.*s\n", (int)plan->packet.len, plan->packet.ptr);
+        return 0;
+    }
+    r = document_read(plan->packet, &options, arena, &packet, &error);
+    if (r != 0)
+        return r;
+    return output == PLAN_OUTPUT_YAML ? yaml_print(packet, stdout)
+                                      : plan_print_table(plan, packet, arena);
+}
+
+static int plan_file(const char *file, enum plan_output output, struct arena *arena)
+{
+    struct str text = {0};
+    cJSON *tree = NULL;
+    struct plan plan = {0};
+    int r = plan_read(file, arena, &text, &tree);
+
+    if (r != COMMAND_YES)
+        return r;
+    r = plan_evaluate(tree, PLAN_CALLER_SUPPLIED, arena, &plan);
+    if (r == -EINVAL) {
+        size_t line = 1, column = 1;
+
+        (void)document_place(text, tree, false, &line, &column);
+        complain_at(file, line, column, STR("the planner's input must be an object"));
+        return COMMAND_FAILED;
+    }
+    if (r == 0)
+        r = plan_print(&plan, output, arena);
+    if (r != 0)
+        return complain_memory(file);
+    return plan_admits(&plan) ? COMMAND_YES : COMMAND_NO;
+}
+
+static int plan_run(int argc, char **argv)
+{
+    unsigned output = PLAN_OUTPUT_JSON;
+    const struct option_row rows[] = {
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_CHOICE,
+         .choices = plan_outputs,
+         .help = "how the packet is printed (json)",
+         .target.choice = &output},
+    };
+    const struct options options = {
+        .arguments = "FILE",
+        .about =
+            "Plans the sandbox for one workload: reads the planner's input (JSON or YAML, - for\n"
+            "standard input) and prints the runx.hardening.v1 packet.",
+        .statuses = "  0  the plan is ready\n"
+                    "  1  it is not: the packet's findings say why\n"
+                    "  2  the input cannot be read",
+        .example = "  sandgate plan --output table requirements.yaml",
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+    };
+    struct arena cleanup_arena arena = {0};
+    struct operands operands = {0};
+    enum options_result result = options_read(&options, argc, argv, &arena, &operands);
+
+    if (result != OPTIONS_READ)
+        return options_status(result);
+    if (operands.count != 1)
+        return options_refuse(argv[0], "one FILE is needed, or - for standard input");
+    return plan_file(operands.items[0], (enum plan_output)output, &arena);
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .summary = "planner input to packet",
+    .run = plan_run,
+};
