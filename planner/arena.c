@@ -103,6 +103,21 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     return memset(ptr, 0, wanted);
 }
 
+size_t arena_used_bytes(const struct arena *arena)
+{
+    size_t used = 0;
+
+    for (const struct arena_block *block = arena->last; block != NULL; block = block->before)
+        used += block->bytes - sizeof(struct arena_block);
+    return used - arena->free_bytes;
+}
+
+void arena_expect(struct arena *arena, size_t bytes)
+{
+    if (bytes <= SIZE_MAX / 4)
+        arena->next_block_bytes = sizeof(struct arena_block) + bytes;
+}
+
 void arena_release(struct arena *arena)
 {
     struct arena_block *block = arena->last;

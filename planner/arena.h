@@ -41,6 +41,12 @@ char *arena_copy(struct arena *arena, struct str s) __attribute__((warn_unused_r
 struct str arena_format(struct arena *arena, const char *format, ...)
     __attribute__((warn_unused_result, format(printf, 2, 3)));
 
+/* What was handed out so far, with what its alignment cost. */
+size_t arena_used_bytes(const struct arena *arena) __attribute__((nonnull));
+
+/* So much will be asked for: the first block of an empty arena is to be of that size. */
+void arena_expect(struct arena *arena, size_t bytes) __attribute__((nonnull));
+
 /* Frees everything. The arena is empty again, its limit stays. */
 void arena_release(struct arena *arena);
 
