@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "k8s/digest.h"
 #include "k8s/keyring.h"
 #include "k8s/policy.h"
 #include "planner/arena.h"
@@ -47,15 +48,14 @@ struct evidence {
     struct str reason; /* for people, one sentence, never a document's text; absent when valid */
     enum evidence_kind kind; /* of a document that is not valid only EVIDENCE_BASELINE is known */
 
-    /* valid (or revoked, or another audience's) documents only */
-    const cJSON *document; /* the whole tree */
+    /* valid documents only, and another audience's; a revoked one need not be readable */
     bool has_expires_at;
     struct moment expires_at;
     struct str expires_at_text; /* as given, trimmed */
     bool namespaces_named;      /* requirements, baseline: false means any */
     struct str_list namespaces;
-    struct str_list
-        images; /* requirements, baseline: digests; for an image_digest workload that too */
+    /* requirements, baseline: digests; for an image_digest workload that too */
+    struct str_list images;
 
     /* EVIDENCE_REQUIREMENTS */
     struct str skill_ref; /* trimmed; exactly one of the two is present */
@@ -78,7 +78,8 @@ struct evidence {
     bool findings_named; /* false: the planner's codes and gate.evidence.* are waived */
     struct str_list findings;
 
-    /* private to evidence.c */
+    /* private to evidence*.c */
+    const unsigned char (*key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each of key_ids */
     struct arena arena;
     unsigned count;
 };
@@ -90,10 +91,28 @@ struct evidence_source {
     const cJSON *annotations; /* object of texts; may be NULL */
     struct str document;      /* data["sandbox.yaml"]; absent where there is none */
     bool in_binary_data;      /* the key stands in binaryData */
+    struct str binary;        /* its base64 text; only looked at for a SandboxBaseline in it */
 };
 
 int evidence_make(const struct evidence_source *source, const struct keyring *keyring,
                   const struct policy *policy, struct evidence **ret_evidence)
+    __attribute__((warn_unused_result, nonnull));
+
+/*
+ * What decides, beside the document and the keyring, whether evidence is valid: signers, revoked
+ * digests, audience. Where it is the same and keyring_equal(), nothing needs to be verified again.
+ */
+int evidence_rules_digest(const struct policy *policy,
+                          unsigned char ret_digest[static DIGEST_BYTES])
+    __attribute__((warn_unused_result, nonnull));
+
+/* Whether every key that verified it is still in the keyring, under the same id. */
+bool evidence_signers_remain(const struct evidence *evidence, const struct keyring *keyring)
+    __attribute__((nonnull));
+
+/* A record in place of one that can no longer be verified: who it is, and why. Not valid. */
+int evidence_make_distrusted(const struct evidence *before, struct str reason,
+                             struct evidence **ret_evidence)
     __attribute__((warn_unused_result, nonnull));
 
 struct evidence *evidence_ref(const struct evidence *evidence);

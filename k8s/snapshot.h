@@ -22,8 +22,9 @@
 #include "planner/arena.h"
 #include "planner/text.h"
 
-#define SNAPSHOT_MAX_INVALID_PER_NAMESPACE                                                         \
-    1000 /* records of unverified documents; more are counted */
+/* Records of documents that are not valid, and as many of broken baselines beside them: whoever may
+ * write ConfigMaps must not be able to crowd out a baseline that blocks. More are counted. */
+#define SNAPSHOT_MAX_INVALID_PER_NAMESPACE 1000
 
 struct snapshot;
 struct snapshot_builder;
@@ -37,7 +38,8 @@ struct namespace_labels {
 };
 
 /* policy is copied; what its texts point to must outlive the snapshot (config holds it, counted by
- * the snapshot through `keep`, whose `release` is called with the last count). */
+ * the snapshot through `keep`, whose `release` is called with the last count). Whoever is given a
+ * keep takes it over, also where the call fails: it is released then. */
 struct snapshot_keep {
     void *object; /* may be NULL */
     void (*release)(void *object);
@@ -50,9 +52,14 @@ void snapshot_builder_free(struct snapshot_builder *builder);
 int snapshot_builder_add_namespace(struct snapshot_builder *builder,
                                    const struct namespace_labels *labels)
     __attribute__((warn_unused_result, nonnull));
+bool snapshot_builder_has_namespace(const struct snapshot_builder *builder, struct str name)
+    __attribute__((nonnull));
 /* Takes a count of its own. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
+bool snapshot_builder_has_evidence(const struct snapshot_builder *builder,
+                                   struct str namespace_name, struct str name)
+    __attribute__((nonnull));
 /* Builds the indexes; the builder is used up on success. */
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));
@@ -85,8 +92,8 @@ struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct s
 /* Valid SandboxExemptions that lie in the gate's own namespace, sorted by name. */
 struct evidence_run snapshot_exemptions(const struct snapshot *snapshot);
 
-/* Documents of that namespace that are not valid (any state but EVIDENCE_VALID, at most
- * SNAPSHOT_MAX_INVALID_PER_NAMESPACE), sorted by name; *ret_more counts those not kept. */
+/* Documents of that namespace that are not valid (any state but EVIDENCE_VALID), sorted by name, as
+ * many as the bound keeps; *ret_more counts the others. */
 struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str namespace_name,
                                      size_t *ret_more);
 

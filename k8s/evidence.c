@@ -1,0 +1,297 @@
+#include "k8s/evidence.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "k8s/base64.h"
+#include "k8s/document.h"
+#include "k8s/evidence_parts.h"
+#include "planner/tree.h"
+
+struct evidence *evidence_ref(const struct evidence *evidence)
+{
+    struct evidence *shared = (struct evidence *)(uintptr_t)evidence;
+
+    (void)__atomic_add_fetch(&shared->count, 1, __ATOMIC_RELAXED);
+    return shared;
+}
+
+void evidence_unref(const struct evidence *evidence)
+{
+    struct evidence *shared = (struct evidence *)(uintptr_t)evidence;
+    struct arena arena = {0};
+
+    if (shared == NULL || __atomic_sub_fetch(&shared->count, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    arena = shared->arena; /* it lies in its own arena */
+    arena_release(&arena);
+}
+
+bool evidence_expired(const struct evidence *evidence, struct moment now)
+{
+    return evidence->has_expires_at && moment_compare(evidence->expires_at, now) <= 0;
+}
+
+bool evidence_in_scope(const struct evidence *evidence, struct str namespace_name)
+{
+    return !evidence->namespaces_named || str_list_has(evidence->namespaces, namespace_name);
+}
+
+bool evidence_pattern_matches(struct str pattern, struct str value)
+{
+    if (pattern.len == 0 || !str_present(value))
+        return false;
+    if (pattern.ptr[pattern.len - 1] != '*')
+        return str_equal(pattern, value);
+    /* `*` alone never gets here from a valid document, and admits nothing */
+    return pattern.len > 1 &&
+           str_starts_with(value, (struct str){.ptr = pattern.ptr, .len = pattern.len - 1});
+}
+
+const char *evidence_state_text(enum evidence_state state)
+{
+    switch (state) {
+    case EVIDENCE_VALID:
+        return "valid";
+    case EVIDENCE_REVOKED:
+        return "revoked";
+    case EVIDENCE_OTHER_AUDIENCE:
+        return "other audience";
+    case EVIDENCE_INVALID:
+    default:
+        return "invalid";
+    }
+}
+
+bool evidence_signers_remain(const struct evidence *evidence, const struct keyring *keyring)
+{
+    for (size_t i = 0; i < evidence->key_ids.count; i++) {
+        if (!keyring_has(keyring, evidence->key_ids.items[i], evidence->key_identities[i]))
+            return false;
+    }
+    return true;
+}
+
+int evidence_make_distrusted(const struct evidence *before, struct str reason,
+                             struct evidence **ret_evidence)
+{
+    const struct evidence facts = {
+        .namespace_name = before->namespace_name,
+        .name = before->name,
+        .digest = before->digest,
+        .kind = before->kind == EVIDENCE_BASELINE ? EVIDENCE_BASELINE : EVIDENCE_UNKNOWN,
+        .reason = reason,
+    };
+
+    return evidence_keep(&facts, ret_evidence);
+}
+
+/* One document on its way to a verdict. */
+struct making {
+    const struct evidence_source *source;
+    const struct policy *policy;
+    struct arena *arena; /* for what does not outlive the call */
+    struct evidence_signatures signatures;
+    struct evidence facts; /* begins as not valid */
+};
+
+static void set_reason(struct making *making, struct str reason)
+{
+    making->facts.state = EVIDENCE_INVALID;
+    making->facts.reason = reason;
+}
+
+/* Of what is not valid only one thing is wanted: whether it is a ceiling that somebody broke. */
+static int find_baseline(struct making *making, struct str document)
+{
+    bool baseline = false;
+    int r = str_present(document) ? evidence_calls_itself_baseline(document, &baseline) : 0;
+
+    if (r == 0 && baseline)
+        making->facts.kind = EVIDENCE_BASELINE;
+    return r;
+}
+
+static int find_binary_baseline(struct making *making)
+{
+    struct str text = making->source->binary;
+    size_t len = 0;
+    unsigned char *bytes = arena_alloc(making->arena, text.len + 1, 1);
+
+    if (bytes == NULL)
+        return -ENOMEM;
+    if (!str_present(text) || base64_decode(text, text.len, bytes, &len) < 0)
+        return 0;
+    return find_baseline(making, (struct str){.ptr = (const char *)bytes, .len = len});
+}
+
+/* What no signature can make good. False where nothing is wrong. */
+static bool is_misplaced(struct making *making)
+{
+    const struct evidence_source *source = making->source;
+
+    if (source->in_binary_data)
+        set_reason(making, STR("sandbox.yaml stands in binaryData; it must stand in data alone"));
+    else if (!str_present(source->document))
+        set_reason(making, STR("data has no sandbox.yaml"));
+    else if (source->document.len > EVIDENCE_MAX_DOCUMENT_BYTES)
+        set_reason(making, STR("sandbox.yaml is over 64 KiB"));
+    else
+        return false;
+    return true;
+}
+
+static int take_key_ids(struct making *making)
+{
+    const struct evidence_signatures *signatures = &making->signatures;
+    struct str *ids = arena_alloc(making->arena, signatures->good_count, sizeof(*ids));
+    unsigned char(*identities)[KEYRING_IDENTITY_BYTES] =
+        arena_alloc(making->arena, signatures->good_count, sizeof(*identities));
+    size_t count = 0;
+
+    if (ids == NULL || identities == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < signatures->count; i++) {
+        if (signatures->items[i].result != SIGNATURE_GOOD)
+            continue;
+        ids[count] = signatures->items[i].key_id;
+        memcpy(identities[count], signatures->items[i].identity, sizeof(identities[count]));
+        count++;
+    }
+    making->facts.key_ids = (struct str_list){.items = ids, .count = count};
+    making->facts.key_identities = (const unsigned char(*)[KEYRING_IDENTITY_BYTES])identities;
+    return 0;
+}
+
+/* Enough keys for at least one kind, whichever it turns out to be: worth being parsed. */
+static bool is_signed_at_all(const struct making *making)
+{
+    for (size_t i = EVIDENCE_REQUIREMENTS; i < EVIDENCE_KIND_COUNT; i++) {
+        if (evidence_signed_enough(&making->signatures, &making->policy->signers[i]))
+            return true;
+    }
+    return false;
+}
+
+static int refuse_signatures(struct making *making)
+{
+    struct str reason = {0};
+    int r = evidence_signed_reason(&making->signatures, making->policy, making->facts.kind,
+                                   making->arena, &reason);
+
+    if (r == 0)
+        set_reason(making, reason);
+    return r;
+}
+
+/* *ret_tree stays NULL where it cannot be read. */
+static int parse_document(struct making *making, cJSON **ret_tree)
+{
+    const struct document_options options = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
+    struct document_error error = {0};
+    struct str reason = {0};
+    int r = document_read(making->source->document, &options, making->arena, ret_tree, &error);
+
+    if (r == -EBADMSG)
+        reason = arena_format(making->arena, "line %zu, column %zu: %s", error.line, error.column,
+                              error.what);
+    else if (r == -E2BIG)
+        reason = STR("it holds too many values");
+    else
+        return r;
+    if (!str_present(reason))
+        return -ENOMEM;
+    set_reason(making, reason);
+    return find_baseline(making, making->source->document);
+}
+
+/* Fields and audience; the verdict is "valid" only from here. */
+static int read_fields(struct making *making, const cJSON *tree)
+{
+    struct str_list audiences = {0};
+    bool named = false;
+    struct str reason = {0};
+    int r = evidence_read(tree, making->arena, &making->facts, &audiences, &named, &reason);
+
+    if (r < 0)
+        return r;
+    if (str_present(reason)) {
+        set_reason(making, reason);
+    } else if (named && (making->policy->audience.len == 0 ||
+                         !str_list_has(audiences, making->policy->audience))) {
+        making->facts.state = EVIDENCE_OTHER_AUDIENCE;
+        making->facts.reason = STR("it is meant for another audience");
+    } else {
+        making->facts.state = EVIDENCE_VALID;
+    }
+    return 0;
+}
+
+static int read_signed(struct making *making)
+{
+    cJSON *tree = NULL;
+    int r = parse_document(making, &tree);
+
+    if (r < 0)
+        return r;
+    if (tree != NULL && (tree->type & 0xff) != cJSON_Object)
+        set_reason(making, STR("it must be an object"));
+    else if (tree != NULL)
+        making->facts.kind = evidence_kind_of(str_trim(tree_get_text(tree, "kind")));
+    if (making->facts.kind != EVIDENCE_UNKNOWN &&
+        !evidence_signed_enough(&making->signatures, &making->policy->signers[making->facts.kind]))
+        return refuse_signatures(making);
+    if (tree != NULL && (tree->type & 0xff) == cJSON_Object) {
+        r = read_fields(making, tree);
+        if (r < 0)
+            return r;
+    }
+    /* taking a document out works whether it can be read or not */
+    if (str_list_has(making->policy->revoked, making->facts.digest)) {
+        making->facts.state = EVIDENCE_REVOKED;
+        making->facts.reason = STR("its digest is revoked");
+    }
+    return 0;
+}
+
+static int judge(struct making *making, const struct keyring *keyring)
+{
+    const struct evidence_source *source = making->source;
+    int r = 0;
+
+    if (str_present(source->document))
+        r = digest_make_text(source->document, making->arena, &making->facts.digest);
+    if (r < 0)
+        return r;
+    if (is_misplaced(making)) {
+        r = find_baseline(making, source->document);
+        return r == 0 && source->in_binary_data ? find_binary_baseline(making) : r;
+    }
+    r = evidence_verify(source, keyring, making->arena, &making->signatures);
+    if (r == 0)
+        r = take_key_ids(making);
+    if (r < 0)
+        return r;
+    if (is_signed_at_all(making))
+        return read_signed(making);
+    r = find_baseline(making, source->document);
+    return r < 0 ? r : refuse_signatures(making);
+}
+
+int evidence_make(const struct evidence_source *source, const struct keyring *keyring,
+                  const struct policy *policy, struct evidence **ret_evidence)
+{
+    cleanup_arena struct arena scratch = {0};
+    struct making making = {
+        .source = source,
+        .policy = policy,
+        .arena = &scratch,
+        .facts = {.namespace_name = source->namespace_name, .name = source->name},
+    };
+    int r = judge(&making, keyring);
+
+    /* of what is not valid the kind is known only where it matters */
+    if (r == 0 && making.facts.state == EVIDENCE_INVALID && making.facts.kind != EVIDENCE_BASELINE)
+        making.facts.kind = EVIDENCE_UNKNOWN;
+    return r < 0 ? r : evidence_keep(&making.facts, ret_evidence);
+}
