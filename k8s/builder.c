@@ -7,6 +7,7 @@ void builder_init(struct builder *b, const struct document_options *options, str
     b->arena = arena;
     b->nodes_left = options->max_nodes != 0 ? options->max_nodes : DOCUMENT_MAX_NODES;
     b->root = NULL;
+    b->added = NULL;
     b->next = (struct build_rule){.keep = options->shape != NULL ? BUILD_MEMBERS : BUILD_WHOLE,
                                   .members = options->shape};
     b->key = NULL;
@@ -52,40 +53,45 @@ void builder_item(struct builder *b)
     b->key_offset = 0;
 }
 
+/* As cJSON keeps its lists: the first child's `prev` is the last one. */
+static void append(cJSON *parent, cJSON *node)
+{
+    cJSON *first = parent->child;
+
+    if (first == NULL) {
+        parent->child = first = node;
+    } else {
+        node->prev = first->prev;
+        first->prev->next = node;
+    }
+    first->prev = node;
+}
+
 /* A node for the value that comes now, in its place in the tree; NULL where it is left behind. */
 static int node_add(struct builder *b, int type, uint32_t offset, struct document_node **ret_node)
 {
     struct document_node *parent = b->depth > 0 ? b->levels[b->depth - 1].node : NULL;
-    struct document_node *added = NULL;
-    cJSON *first = NULL;
+    struct document_node *node = NULL;
 
     *ret_node = NULL;
     if (b->next.keep == BUILD_SKIP)
         return 0;
     if (b->nodes_left == 0)
         return -E2BIG;
-    added = arena_alloc(b->arena, 1, sizeof(*added));
-    if (added == NULL)
+    node = arena_alloc(b->arena, 1, sizeof(*node));
+    if (node == NULL)
         return -ENOMEM;
     b->nodes_left--;
-    added->node.type = b->key != NULL ? type | cJSON_StringIsConst : type;
-    added->node.string = b->key;
-    added->key_offset = b->key_offset;
-    added->offset = offset;
-    *ret_node = added;
-    if (parent == NULL) {
-        b->root = &added->node;
-        return 0;
-    }
-    /* as cJSON keeps its lists: the first child's `prev` is the last one */
-    first = parent->node.child;
-    if (first == NULL) {
-        parent->node.child = first = &added->node;
-    } else {
-        added->node.prev = first->prev;
-        first->prev->next = &added->node;
-    }
-    first->prev = &added->node;
+    b->added = &node->node;
+    node->node.type = b->key != NULL ? type | cJSON_StringIsConst : type;
+    node->node.string = b->key;
+    node->key_offset = b->key_offset;
+    node->offset = offset;
+    if (parent != NULL)
+        append(&parent->node, &node->node);
+    else
+        b->root = &node->node;
+    *ret_node = node;
     return 0;
 }
 
@@ -119,4 +125,49 @@ int builder_open(struct builder *b, bool is_list, uint32_t offset)
 void builder_close(struct builder *b)
 {
     b->depth--;
+}
+
+static void share(cJSON *node, const cJSON *from)
+{
+    node->child = from->child;
+    node->valuestring = from->valuestring;
+    node->valuedouble = from->valuedouble;
+}
+
+int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t offset)
+{
+    struct document_node *added = NULL;
+    int r = 0;
+
+    if (weight > b->nodes_left)
+        return -E2BIG;
+    r = node_add(b, node->type & 0xFF, offset, &added);
+    if (r < 0 || added == NULL)
+        return r;
+    share(&added->node, node);
+    b->nodes_left -= weight - 1;
+    return 0;
+}
+
+int builder_adopt(struct builder *b, cJSON *object, const cJSON *member)
+{
+    const struct document_node *from = (const struct document_node *)(const void *)member;
+    struct document_node *added = arena_alloc(b->arena, 1, sizeof(*added));
+
+    if (added == NULL)
+        return -ENOMEM;
+    added->node.type = member->type;
+    added->node.string = member->string;
+    added->key_offset = from->key_offset;
+    added->offset = from->offset;
+    share(&added->node, member);
+    append(object, &added->node);
+    return 0;
+}
+
+cJSON *builder_last_child(const struct builder *b)
+{
+    const struct document_node *node = b->levels[b->depth - 1].node;
+
+    return node != NULL && node->node.child != NULL ? node->node.child->prev : NULL;
 }

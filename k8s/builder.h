@@ -40,6 +40,7 @@ struct builder {
     struct arena *arena; /* borrowed */
     size_t nodes_left;
     cJSON *root;
+    cJSON *added;           /* the node made last */
     struct build_rule next; /* how the next value is kept */
     char *key;              /* the next value's name, in the arena */
     uint32_t key_offset;
@@ -67,13 +68,23 @@ void builder_key(struct builder *b, char *key, uint32_t offset);
 /* The next value is an item of the list opened last. */
 void builder_item(struct builder *b);
 
-/* type: cJSON_String (text: in the arena), cJSON_Number, cJSON_True, cJSON_False, cJSON_NULL.
- * *ret_node may be NULL: left behind. */
+/* type: cJSON_String (text: in the arena), cJSON_Number, cJSON_True, cJSON_False, cJSON_NULL. */
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
     __attribute__((warn_unused_result));
 
 int builder_open(struct builder *b, bool is_list, uint32_t offset)
     __attribute__((warn_unused_result));
 void builder_close(struct builder *b);
+
+/* A value that shares what is in another node, and counts as `weight` nodes. */
+int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t offset)
+    __attribute__((warn_unused_result));
+
+/* One more member of an object, which shares what is in another object's member. Not counted. */
+int builder_adopt(struct builder *b, cJSON *object, const cJSON *member)
+    __attribute__((warn_unused_result));
+
+/* The value given last to the object opened last; NULL where there is none. */
+cJSON *builder_last_child(const struct builder *b);
 
 #endif

@@ -20,6 +20,18 @@ static bool is_utf16(struct str text)
            (text.len >= 2 && (text.ptr[0] == '\0') != (text.ptr[1] == '\0'));
 }
 
+static const struct reader_fault utf16_fault = {.what = "UTF-16: save the text as UTF-8"};
+
+static cJSON *null_node(struct arena *arena)
+{
+    struct document_node *node = arena_alloc(arena, 1, sizeof(*node));
+
+    if (node == NULL)
+        return NULL;
+    node->node.type = cJSON_NULL;
+    return &node->node;
+}
+
 static size_t behind_mark(struct str text, size_t offset)
 {
     struct str rest = {text.ptr + offset, text.len - offset};
@@ -45,18 +57,39 @@ static int read_json(struct str text, const struct document_options *options, st
     return 0;
 }
 
+static int read_yaml(struct str text, const struct document_options *options, struct arena *arena,
+                     cJSON **ret_tree, struct reader_fault *reterr)
+{
+    cJSON *tree = NULL;
+    int r = yaml_read(text, behind_mark(text, 0), text.len, options, arena, &tree, reterr);
+
+    if (r < 0)
+        return r;
+    if (tree == NULL)
+        tree = null_node(arena);
+    if (tree == NULL)
+        return -ENOMEM;
+    *ret_tree = tree;
+    return 0;
+}
+
 int document_read(struct str text, const struct document_options *options, struct arena *arena,
                   cJSON **ret_tree, struct document_error *reterr)
 {
+    struct document_options own = *options;
     struct reader_fault fault = {0};
-    int r = 0;
+    int r = -EBADMSG;
 
     if (text.len > UINT32_MAX)
         return -E2BIG;
     if (is_utf16(text))
-        return refuse(text, (struct reader_fault){.what = "UTF-16: save the text as UTF-8"},
-                      reterr);
-    r = read_json(text, options, arena, ret_tree, &fault);
+        return refuse(text, utf16_fault, reterr);
+    if (own.rules == DOCUMENT_MANIFEST)
+        own.shape = NULL;
+    if (own.syntax != DOCUMENT_YAML)
+        r = read_json(text, &own, arena, ret_tree, &fault);
+    if (own.syntax == DOCUMENT_YAML || (own.syntax == DOCUMENT_EITHER && r == -EBADMSG))
+        r = read_yaml(text, &own, arena, ret_tree, &fault);
     return r == -EBADMSG ? refuse(text, fault, reterr) : r;
 }
 

@@ -18,7 +18,6 @@ struct reader_fault {
     const char *what;
 };
 
-/* More of the text than its one document. */
 #define READER_WHAT_TWICE "a key is given twice in one object"
 #define READER_WHAT_DEPTH "nested deeper than 64 levels"
 #define READER_WHAT_UTF8 "not valid UTF-8"
@@ -28,6 +27,11 @@ struct reader_fault {
 /* One value from `offset` on. ret_end: where it ends. A byte order mark is no part of it. */
 int json_read(struct str text, size_t offset, const struct document_options *options,
               struct arena *arena, cJSON **ret_tree, size_t *ret_end, struct reader_fault *reterr)
+    __attribute__((warn_unused_result, nonnull));
+
+/* The one document between begin and end. *ret_tree is NULL where there is none. */
+int yaml_read(struct str text, size_t begin, size_t end, const struct document_options *options,
+              struct arena *arena, cJSON **ret_tree, struct reader_fault *reterr)
     __attribute__((warn_unused_result, nonnull));
 
 /* Behind blanks. */

@@ -1,0 +1,154 @@
+#include <errno.h>
+#include <string.h>
+
+#include "k8s/yaml.h"
+
+#define NEXT_LINE 0x85u
+#define LINE_SEPARATOR 0x2028u
+#define PARAGRAPH_SEPARATOR 0x2029u
+
+int yaml_refuse(struct yaml *y, size_t offset, const char *what)
+{
+    *y->fault = (struct reader_fault){.offset = offset, .what = what};
+    return -EBADMSG;
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Only blanks, comments and line ends may stand before a directive. */
+static int check_directive(struct yaml *y)
+{
+    size_t i = y->begin;
+
+    while (i < y->end) {
+        size_t line = i;
+
+        while (i < y->end && (y->text.ptr[i] == ' ' || y->text.ptr[i] == '\t'))
+            i++;
+        if (i < y->end && y->text.ptr[i] == '%' && i == line)
+            return yaml_refuse(y, i, "a directive: take the line away");
+        if (i < y->end && y->text.ptr[i] != '#' && !is_line_end(y->text.ptr[i]))
+            return 0;
+        while (i < y->end && !is_line_end(y->text.ptr[i]))
+            i++;
+        while (i < y->end && is_line_end(y->text.ptr[i]))
+            i++;
+    }
+    return 0;
+}
+
+static const char *character_fault(const struct yaml *y, uint32_t c)
+{
+    if (c == 0)
+        return READER_WHAT_NUL;
+    if (c == '\t' || c == '\n' || c == '\r')
+        return NULL;
+    if (c == NEXT_LINE || c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR) {
+        if (y->rules == DOCUMENT_MANIFEST)
+            return NULL;
+        return "U+0085, U+2028 or U+2029, which not every reader takes for a line's end: escape "
+               "it in double quotes";
+    }
+    if (text_is_control(c) || c == 0xFFFE || c == 0xFFFF)
+        return "a control character: escape it in double quotes";
+    return NULL;
+}
+
+int yaml_check_text(struct yaml *y)
+{
+    size_t i = y->begin;
+
+    while (i < y->end) {
+        uint32_t c = (unsigned char)y->text.ptr[i];
+        const char *what = NULL;
+        size_t n = 1;
+
+        if (c >= 0x20 && c < 0x7F) {
+            i++;
+            continue;
+        }
+        if (c >= 0x80) {
+            n = str_utf8_next((struct str){y->text.ptr + i, y->end - i}, &c);
+            if (n == 0)
+                return yaml_refuse(y, i, READER_WHAT_UTF8);
+        }
+        what = character_fault(y, c);
+        if (what != NULL)
+            return yaml_refuse(y, i, what);
+        i += n;
+    }
+    return check_directive(y);
+}
+
+static bool is_inside_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+size_t yaml_offset(struct yaml *y, size_t character)
+{
+    while (y->character < character && y->place < y->end) {
+        do
+            y->place++;
+        while (y->place < y->end && is_inside_character(y->text.ptr[y->place]));
+        y->character++;
+    }
+    while (y->character > character && y->place > y->begin) {
+        do
+            y->place--;
+        while (y->place > y->begin && is_inside_character(y->text.ptr[y->place]));
+        y->character--;
+    }
+    return y->place;
+}
+
+int yaml_explain(struct yaml *y, const yaml_parser_t *parser)
+{
+    const char *problem = parser->problem != NULL ? parser->problem : "not valid YAML";
+    size_t at = yaml_offset(y, parser->problem_mark.index);
+
+    if (parser->error == YAML_MEMORY_ERROR)
+        return -ENOMEM;
+    if (at < y->end && y->text.ptr[at] == '\t')
+        return yaml_refuse(y, at, "a tab where blanks indent");
+    if (strcmp(problem, "found invalid Unicode character escape code") == 0) {
+        while (at > y->begin && y->text.ptr[at] != '\\')
+            at--;
+        return yaml_refuse(y, at, "an escape that is no character of its own (a surrogate)");
+    }
+    if (strcmp(problem, "could not find expected ':'") == 0)
+        return yaml_refuse(y, yaml_offset(y, parser->context_mark.index),
+                           "a colon is missing behind the key");
+    if (strcmp(problem, "did not find expected <document start>") == 0)
+        problem = "text behind the document";
+    /* libyaml's problems are static texts, and quote nothing */
+    return yaml_refuse(y, at, problem);
+}
+
+/* Whether the escape at i, its backslash, stands for NUL. */
+static bool is_nul_escape(const struct yaml *y, size_t i)
+{
+    char letter = y->text.ptr[i + 1];
+    size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+
+    for (size_t k = 0; k < digits; k++) {
+        if (i + 2 + k >= y->end || y->text.ptr[i + 2 + k] != '0')
+            return false;
+    }
+    return digits > 0 || letter == '0';
+}
+
+size_t yaml_find_nul(const struct yaml *y, size_t offset)
+{
+    for (size_t i = offset; i + 1 < y->end; i++) {
+        if (y->text.ptr[i] != '\\')
+            continue;
+        if (is_nul_escape(y, i))
+            return i;
+        i++;
+    }
+    return offset;
+}
