@@ -1,0 +1,130 @@
+#include <criterion/criterion.h>
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "planner/arena.h"
+
+#define BLOCK_BYTES 4096
+#define BIG_BYTES ((size_t)3 << 20)
+
+static bool all_zero(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+Test(arena, memory_is_zeroed_aligned_and_apart)
+{
+    cleanup_arena struct arena arena = {0};
+    char *before = NULL;
+
+    for (size_t size = 0; size < 3000; size += 7) {
+        char *bytes = arena_alloc(&arena, 1, size);
+
+        cr_assert_not_null(bytes);
+        cr_expect_eq((uintptr_t)bytes % alignof(max_align_t), 0);
+        cr_expect_neq(bytes, before);
+        cr_expect(all_zero(bytes, size), "size %zu", size);
+        memset(bytes, 0xAA, size);
+        before = bytes;
+    }
+}
+
+Test(arena, blocks_grow_from_4_kib_to_1_mib)
+{
+    cleanup_arena struct arena arena = {0};
+    size_t want = BLOCK_BYTES, held = 0;
+
+    for (int block = 0; block < 12; block++) {
+        held = arena.held_bytes;
+        while (arena.held_bytes == held)
+            cr_assert_not_null(arena_alloc(&arena, 1, 1000));
+        cr_expect_eq(arena.held_bytes - held, want, "block %d", block);
+        want = want < ((size_t)1 << 20) ? want * 2 : want;
+    }
+}
+
+Test(arena, a_big_request_has_its_own_block_and_the_current_one_stays)
+{
+    cleanup_arena struct arena arena = {0};
+    size_t held = 0;
+
+    cr_assert_not_null(arena_alloc(&arena, 1, 8));
+    cr_assert_not_null(arena_alloc(&arena, 1, BIG_BYTES));
+    held = arena.held_bytes;
+    cr_expect_lt(held, BIG_BYTES + 2 * BLOCK_BYTES);
+    cr_assert_not_null(arena_alloc(&arena, 1, 8));
+    cr_expect_eq(arena.held_bytes, held);
+}
+
+Test(arena, a_size_that_overflows_is_refused)
+{
+    cleanup_arena struct arena arena = {0};
+
+    cr_expect_null(arena_alloc(&arena, SIZE_MAX, 2));
+    cr_expect_null(arena_alloc(&arena, SIZE_MAX, 1));
+    cr_expect_null(arena_alloc(&arena, SIZE_MAX - 40, 1));
+    cr_expect_null(arena_copy(&arena, (struct str){.ptr = "", .len = SIZE_MAX}));
+    cr_expect_eq(arena.held_bytes, 0);
+}
+
+Test(arena, the_limit_holds_and_is_used_up)
+{
+    cleanup_arena struct arena arena = {.limit_bytes = (size_t)3 * BLOCK_BYTES / 2};
+
+    cr_assert_not_null(arena_alloc(&arena, 1, 4000));
+    cr_expect_not_null(arena_alloc(&arena, 1, 1900), "fits what the limit leaves of a block");
+    cr_expect_null(arena_alloc(&arena, 1, 1900));
+    cr_expect_leq(arena.held_bytes, arena.limit_bytes);
+    arena_release(&arena);
+    cr_expect_eq(arena.held_bytes, 0);
+    cr_expect_not_null(arena_alloc(&arena, 1, 4000), "usable again");
+    cr_expect_null(arena_alloc(&arena, 1, 4000), "the limit stays");
+}
+
+struct gate {
+    size_t asked, allowed;
+};
+
+static bool may_grow(void *context, size_t bytes)
+{
+    struct gate *gate = context;
+
+    gate->asked += bytes;
+    return gate->asked <= gate->allowed;
+}
+
+Test(arena, growth_is_asked_for_before_it_happens)
+{
+    struct gate gate = {.allowed = BLOCK_BYTES};
+    cleanup_arena struct arena arena = {.may_grow = may_grow, .may_grow_context = &gate};
+
+    cr_expect_not_null(arena_alloc(&arena, 1, 16));
+    cr_expect_eq(gate.asked, BLOCK_BYTES);
+    cr_expect_not_null(arena_alloc(&arena, 1, 16), "room that is there already needs no leave");
+    cr_expect_eq(gate.asked, BLOCK_BYTES);
+    cr_expect_null(arena_alloc(&arena, 1, BLOCK_BYTES));
+    cr_expect_eq(arena.held_bytes, BLOCK_BYTES);
+}
+
+Test(arena, texts_are_copied_and_formatted_with_a_nul_behind)
+{
+    cleanup_arena struct arena arena = {0};
+    char long_text[1000];
+    struct str text = {0};
+
+    cr_expect_str_eq(arena_copy(&arena, STR("abc")), "abc");
+    cr_expect_str_eq(arena_copy(&arena, (struct str){0}), "");
+    text = arena_format(&arena, "%s[%d]", "paths", 3);
+    cr_expect(str_equal(text, STR("paths[3]")));
+    cr_expect_eq(text.ptr[text.len], '\0');
+    memset(long_text, 'x', sizeof(long_text));
+    text = arena_format(&arena, "%.*s!", (int)sizeof(long_text), long_text);
+    cr_expect_eq(text.len, sizeof(long_text) + 1);
+    cr_expect_eq(text.ptr[sizeof(long_text) - 1], 'x');
+    cr_expect_eq(text.ptr[sizeof(long_text)], '!');
+    cr_expect_eq(text.ptr[text.len], '\0');
+}
