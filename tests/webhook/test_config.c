@@ -1,0 +1,425 @@
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "webhook/config.h"
+
+#define PATH_BYTES 64
+
+/* A folder of its own with a gate.yaml in it. */
+struct place {
+    char folder[PATH_BYTES];
+    char file[PATH_BYTES + sizeof("/gate.yaml")];
+};
+
+static struct place write_config(const char *text)
+{
+    struct place place = {.folder = "/tmp/sandgate-test-XXXXXX"};
+    FILE *f = NULL;
+
+    cr_assert_not_null(mkdtemp(place.folder));
+    (void)snprintf(place.file, sizeof(place.file), "%s/gate.yaml", place.folder);
+    f = fopen(place.file, "we");
+    cr_assert_not_null(f);
+    cr_assert_geq(fputs(text, f), 0);
+    cr_assert_eq(fclose(f), 0);
+    return place;
+}
+
+static void remove_config(const struct place *place)
+{
+    cr_assert_eq(unlink(place->file), 0);
+    cr_assert_eq(rmdir(place->folder), 0);
+}
+
+/* The configuration of a text that is right. */
+static struct config *read_right(const char *text)
+{
+    struct place place = write_config(text);
+    struct arena arena = {0};
+    struct config *config = NULL;
+    struct config_errors errors = {0};
+    int r = config_read(place.file, &arena, &config, &errors);
+
+    if (r == -EINVAL)
+        cr_assert_fail("%zu:%zu: %s", errors.items[0].line, errors.items[0].column,
+                       errors.items[0].what.ptr);
+    cr_assert_eq(r, 0);
+    arena_release(&arena);
+    remove_config(&place);
+    return config;
+}
+
+/* All errors of a text as `LINE:COL: what` lines. */
+static void assert_wrong(const char *text, const char *wanted)
+{
+    struct place place = write_config(text);
+    struct arena arena = {0};
+    struct config *config = NULL;
+    struct config_errors errors = {0};
+    char got[4096] = "";
+    size_t used = 0;
+
+    cr_assert_eq(config_read(place.file, &arena, &config, &errors), -EINVAL, "%s", text);
+    cr_assert_null(config);
+    for (size_t i = 0; i < errors.count; i++)
+        used +=
+            (size_t)snprintf(got + used, sizeof(got) - used, "%zu:%zu: %s\n", errors.items[i].line,
+                             errors.items[i].column, errors.items[i].what.ptr);
+    cr_assert_str_eq(got, wanted, "%s\n%s", text, got);
+    arena_release(&arena);
+    remove_config(&place);
+}
+
+static void assert_text(struct str got, const char *wanted)
+{
+    cr_assert(str_equal(got, str_of(wanted)), "%.*s", (int)got.len, got.ptr);
+}
+
+static void assert_defaults(const struct config *c)
+{
+    cr_assert_str_eq(c->webhook.host, "::");
+    cr_assert_eq(c->webhook.port, 8443);
+    cr_assert_str_eq(c->admin.host, "127.0.0.1");
+    cr_assert_eq(c->admin.port, 8080);
+    cr_assert_str_eq(c->tls_certificate, "/etc/sandgate/tls/tls.crt");
+    cr_assert_str_eq(c->tls_key, "/etc/sandgate/tls/tls.key");
+    cr_assert_null(c->tls_client_ca);
+    cr_assert_eq(c->tls_client_names.count, 0);
+    cr_assert_str_eq(c->keyring_directory, "/etc/sandgate/keys");
+    cr_assert_eq(c->source, CONFIG_SOURCE_CLUSTER);
+    cr_assert_null(c->evidence_directory);
+    cr_assert_null(c->kubeconfig);
+    cr_assert_eq(c->max_stale_sec, 180);
+    cr_assert_eq(c->limits.max_body_bytes, 20971520);
+    cr_assert_eq(c->limits.max_in_flight, 64);
+    cr_assert_eq(c->limits.max_in_flight_bytes, 134217728);
+    cr_assert_eq(c->limits.max_connections, 1024);
+    cr_assert_eq(c->limits.threads, 0);
+    cr_assert_eq(c->limits.deadline_margin_msec, 500);
+    cr_assert_str_eq(c->decision_log_path, "-");
+    cr_assert(!c->decision_log_named && !c->decision_log_allowed);
+    cr_assert_eq(c->drain_sec, 15);
+}
+
+static void assert_default_policy(const struct policy *p)
+{
+    for (unsigned kind = 0; kind < EVIDENCE_KIND_COUNT; kind++) {
+        cr_assert_eq(p->signers[kind].threshold, 1);
+        cr_assert(!p->signers[kind].keys_named);
+    }
+    cr_assert_eq(p->revoked.count, 0);
+    cr_assert_eq(p->audience.len, 0);
+    assert_text(p->own_namespace, "sandgate-system");
+    cr_assert_eq(p->min_baselines, 0);
+    cr_assert_eq(p->defaults.enforce, LEVEL_ANNOTATED);
+    cr_assert_eq(p->defaults.warn, LEVEL_NONE);
+    cr_assert_eq(p->defaults.audit, LEVEL_NONE);
+    cr_assert_eq(p->floor.enforce, LEVEL_NONE);
+    cr_assert_eq(p->floor.warn, LEVEL_NONE);
+    cr_assert_eq(p->floor.audit, LEVEL_NONE);
+    cr_assert_eq(p->controllers, CONTROLLERS_WARN);
+    cr_assert_eq(p->exempt_namespaces.count, 0);
+    cr_assert_eq(p->exempt_users.count, 0);
+    cr_assert_eq(p->exempt_runtime_classes.count, 0);
+    cr_assert(!p->accept_unsigned);
+    cr_assert_eq(p->max_age_days, 30);
+    cr_assert_eq(p->clock_skew_sec, 60);
+}
+
+Test(config, every_key_is_optional)
+{
+    const char *const texts[] = {"",
+                                 "# nothing\n",
+                                 "{}\n",
+                                 "null\n",
+                                 "apiVersion: sandbox.runx.dev/v1\nkind: GateConfiguration\n",
+                                 "listen:\ntls:\nkeyring: {threshold: ~}\n"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct config *config = read_right(texts[i]);
+
+        assert_defaults(config);
+        assert_default_policy(&config->policy);
+        config_unref(config);
+    }
+}
+
+Test(config, defaults_without_a_file_are_the_same)
+{
+    struct config *config = NULL;
+
+    cr_assert_eq(config_defaults(&config), 0);
+    assert_defaults(config);
+    assert_default_policy(&config->policy);
+    config_unref(config);
+}
+
+static const char everything[] =
+    "apiVersion: sandbox.runx.dev/v1\n"
+    "kind: GateConfiguration\n"
+    "listen: {webhook: \"[fd00::10]:9443\", admin: \":0\"}\n"
+    "tls: {certificate: /a/tls.crt, key: /a/tls.key, clientCA: /a/ca.crt, clientNames: [kube, b]}\n"
+    "keyring:\n"
+    "  directory: /a/keys\n"
+    "  threshold: 2\n"
+    "  kinds:\n"
+    "    SandboxExemption: {keys: [security, second, third], threshold: 3}\n"
+    "    SandboxBaseline: {keys: [security, second]}\n"
+    "evidence: {source: directory, directory: /a/evidence, namespace: gate, kubeconfig: /a/kube,\n"
+    "  unsigned: accept, maxAgeDays: 3650, clockSkewSeconds: 0, maxStaleSeconds: 60,\n"
+    "  revoked: [\"sha256:c97581d48f2ce11a7a9a0160c6f63b01010a6d90c222fb79b811b96564d39264\"],\n"
+    "  audience: prod, minBaselines: 1}\n"
+    "defaults: {enforce: required, warn: annotated, audit: required, controllers: enforce}\n"
+    "floor: {enforce: annotated, warn: none, audit: annotated}\n"
+    "exempt: {namespaces: [kube-system], users: [\"system:node:a\"], runtimeClasses: [gvisor]}\n"
+    "limits: {maxBodyBytes: 1024, maxInFlight: 1, maxInFlightBytes: 4096, maxConnections: 2,\n"
+    "  threads: 3, deadlineMarginMilliseconds: 4}\n"
+    "decisionLog: {path: /a/log, allowed: true}\n"
+    "drainSeconds: 0\n";
+
+Test(config, every_key_is_read)
+{
+    struct config *c = read_right(everything);
+
+    cr_assert_str_eq(c->webhook.host, "fd00::10");
+    cr_assert_eq(c->webhook.port, 9443);
+    cr_assert_str_eq(c->admin.host, "");
+    cr_assert_eq(c->admin.port, 0);
+    cr_assert_str_eq(c->tls_certificate, "/a/tls.crt");
+    cr_assert_str_eq(c->tls_key, "/a/tls.key");
+    cr_assert_str_eq(c->tls_client_ca, "/a/ca.crt");
+    cr_assert_eq(c->tls_client_names.count, 2);
+    assert_text(c->tls_client_names.items[1], "b");
+    cr_assert_str_eq(c->keyring_directory, "/a/keys");
+    cr_assert_eq(c->source, CONFIG_SOURCE_DIRECTORY);
+    cr_assert_str_eq(c->evidence_directory, "/a/evidence");
+    cr_assert_str_eq(c->kubeconfig, "/a/kube");
+    cr_assert_eq(c->max_stale_sec, 60);
+    cr_assert_eq(c->limits.max_body_bytes, 1024);
+    cr_assert_eq(c->limits.max_in_flight, 1);
+    cr_assert_eq(c->limits.max_in_flight_bytes, 4096);
+    cr_assert_eq(c->limits.max_connections, 2);
+    cr_assert_eq(c->limits.threads, 3);
+    cr_assert_eq(c->limits.deadline_margin_msec, 4);
+    cr_assert_str_eq(c->decision_log_path, "/a/log");
+    cr_assert(c->decision_log_named && c->decision_log_allowed);
+    cr_assert_eq(c->drain_sec, 0);
+    config_unref(c);
+}
+
+Test(config, every_key_of_the_policy_is_read)
+{
+    struct config *c = read_right(everything);
+    const struct policy *p = &c->policy;
+
+    cr_assert_eq(p->signers[EVIDENCE_REQUIREMENTS].threshold, 2);
+    cr_assert(!p->signers[EVIDENCE_REQUIREMENTS].keys_named);
+    cr_assert_eq(p->signers[EVIDENCE_EXEMPTION].threshold, 3);
+    cr_assert_eq(p->signers[EVIDENCE_EXEMPTION].keys.count, 3);
+    cr_assert_eq(p->signers[EVIDENCE_BASELINE].threshold, 2, "the general one");
+    cr_assert(p->signers[EVIDENCE_BASELINE].keys_named);
+    assert_text(p->signers[EVIDENCE_BASELINE].keys.items[0], "security");
+    cr_assert_eq(p->revoked.count, 1);
+    assert_text(p->audience, "prod");
+    assert_text(p->own_namespace, "gate");
+    cr_assert(c->own_namespace_named);
+    cr_assert_eq(p->min_baselines, 1);
+    cr_assert(p->accept_unsigned);
+    cr_assert_eq(p->max_age_days, 3650);
+    cr_assert_eq(p->clock_skew_sec, 0);
+    cr_assert_eq(p->defaults.enforce, LEVEL_REQUIRED);
+    cr_assert_eq(p->defaults.warn, LEVEL_ANNOTATED);
+    cr_assert_eq(p->defaults.audit, LEVEL_REQUIRED);
+    cr_assert_eq(p->controllers, CONTROLLERS_ENFORCE);
+    cr_assert_eq(p->floor.enforce, LEVEL_ANNOTATED);
+    cr_assert_eq(p->floor.warn, LEVEL_NONE);
+    cr_assert_eq(p->floor.audit, LEVEL_ANNOTATED);
+    assert_text(p->exempt_namespaces.items[0], "kube-system");
+    assert_text(p->exempt_users.items[0], "system:node:a");
+    assert_text(p->exempt_runtime_classes.items[0], "gvisor");
+    config_unref(c);
+}
+
+Test(config, relative_paths_begin_at_the_files_own_folder)
+{
+    struct place place = write_config("tls: {certificate: tls/a.crt, key: /abs/a.key}\n"
+                                      "decisionLog: {path: log}\n");
+    struct arena arena = {0};
+    struct config *config = NULL;
+    struct config_errors errors = {0};
+    char wanted[2 * PATH_BYTES];
+
+    cr_assert_eq(config_read(place.file, &arena, &config, &errors), 0);
+    (void)snprintf(wanted, sizeof(wanted), "%s/tls/a.crt", place.folder);
+    cr_assert_str_eq(config->tls_certificate, wanted);
+    cr_assert_str_eq(config->tls_key, "/abs/a.key");
+    (void)snprintf(wanted, sizeof(wanted), "%s/log", place.folder);
+    cr_assert_str_eq(config->decision_log_path, wanted);
+    config_unref(config);
+    arena_release(&arena);
+    remove_config(&place);
+}
+
+Test(config, what_the_contract_does_not_allow_is_refused_with_its_place)
+{
+    static const struct {
+        const char *text;
+        const char *wanted;
+    } rows[] = {
+        {"lisen: {}\n", "1:1: lisen is not a known key; did you mean listen?\n"},
+        {"tls:\n  cert: a\n", "2:3: cert is not a known key\n"},
+        {"\"a b\": 1\n", "1:1: this is not a known key\n"},
+        {"- a\n", "1:1: the configuration must be a mapping\n"},
+        {"apiVersion: sandbox.runx.dev/v2\n",
+         "1:13: apiVersion must be one of: sandbox.runx.dev/v1\n"},
+        {"kind: Gate\n", "1:7: kind must be one of: GateConfiguration\n"},
+        {"tls: [a]\n", "1:6: tls must be a mapping\n"},
+        {"tls: {certificate: 5}\n", "1:20: tls.certificate must be text: quote it\n"},
+        {"tls: {key: \"\"}\n", "1:12: tls.key must be a path\n"},
+        {"tls: {clientCA: a}\n",
+         "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+        {"tls: {clientNames: [a]}\n",
+         "1:20: tls.clientNames needs tls.clientCA: without it no name is checked\n"},
+        {"tls: {clientCA: a, clientNames: [\" \"]}\n",
+         "1:34: tls.clientNames: an entry must be text of 1 to 4096 bytes\n"
+         "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+        {"listen: {webhook: \"::1:8443\"}\n",
+         "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+         "\"[::1]:8443\"\n"},
+        {"listen: {webhook: \"fd00::10\"}\n",
+         "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+         "\"[::1]:8443\"\n"},
+        {"listen: {admin: localhost}\n", "1:17: listen.admin has no port, as in \"[::]:8443\"\n"},
+        {"keyring: {threshold: 0}\n",
+         "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
+        {"keyring: {threshold: \"1\"}\n",
+         "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
+        {"keyring: {kinds: {SandboxThing: {}}}\n", "1:19: SandboxThing is not a known key\n"},
+        {"keyring: {kinds: {SandboxBaseline: {keys: []}}}\n",
+         "1:43: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
+         "so nothing could ever be valid\n"},
+        {"keyring: {threshold: 2, kinds: {SandboxBaseline: {keys: [a, a]}}}\n",
+         "1:57: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
+         "so nothing could ever be valid\n"},
+        {"evidence: {source: directory}\n",
+         "1:20: evidence.source is directory, so evidence.directory must name one\n"},
+        {"evidence: {directory: a}\n",
+         "1:23: evidence.directory is only read with evidence.source: directory\n"},
+        {"evidence: {source: folder}\n",
+         "1:20: evidence.source must be one of: cluster, directory\n"},
+        {"evidence: {namespace: \"a*\"}\n",
+         "1:23: evidence.namespace must be the exact name of a namespace\n"},
+        {"evidence: {unsigned: true}\n",
+         "1:22: evidence.unsigned must be one of: refuse, accept\n"},
+        {"evidence: {maxAgeDays: 0}\n",
+         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+        {"evidence: {maxAgeDays: 3651}\n",
+         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+        {"evidence: {maxAgeDays: 1.5}\n",
+         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+        {"evidence: {clockSkewSeconds: -1}\n",
+         "1:30: evidence.clockSkewSeconds must be a whole number from 0 to 86400\n"},
+        {"evidence: {revoked: [sha256:abc]}\n",
+         "1:22: evidence.revoked: an entry must be sha256: and 64 lowercase hex digits\n"},
+        {"evidence: {revoked: sha256}\n", "1:21: evidence.revoked must be a list\n"},
+        {"evidence: {audience: 5}\n", "1:22: evidence.audience must be text: quote it\n"},
+        {"defaults: {enforce: all}\n",
+         "1:21: defaults.enforce must be one of: none, annotated, required\n"},
+        {"defaults: {controllers: required}\n",
+         "1:25: defaults.controllers must be one of: warn, none, enforce\n"},
+        {"floor: {controllers: warn}\n", "1:9: controllers is not a known key\n"},
+        {"exempt: {namespaces: [\"kube-*\"]}\n",
+         "1:23: exempt.namespaces: an entry must be the exact name of a namespace\n"},
+        {"exempt: {users: [7]}\n", "1:18: exempt.users: an entry must be text: quote it\n"},
+        {"limits: {maxBodyBytes: 33554433}\n",
+         "1:1: a quarter of limits.maxInFlightBytes must be at least limits.maxBodyBytes: one "
+         "address may hold no more than that quarter\n"},
+        {"limits: {maxInFlight: 0}\n",
+         "1:23: limits.maxInFlight must be a whole number from 1 to 65536\n"},
+        {"decisionLog: {allowed: \"true\"}\n", "1:24: decisionLog.allowed must be true or false\n"},
+        {"decisionLog: {path: \"\"}\n", "1:21: decisionLog.path must be a path\n"},
+        {"drainSeconds: 3601\n", "1:15: drainSeconds must be a whole number from 0 to 3600\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_wrong(rows[i].text, rows[i].wanted);
+}
+
+Test(config, all_problems_are_reported_at_once)
+{
+    assert_wrong("listen: {webhook: a}\nkeyring: {threshold: 0}\ndrain: 5\n",
+                 "1:19: listen.webhook has no port, as in \"[::]:8443\"\n"
+                 "2:22: keyring.threshold must be a whole number from 1 to 256\n"
+                 "3:1: drain is not a known key\n");
+}
+
+Test(config, plain_scalars_with_two_readings_are_refused)
+{
+    struct place place = write_config("decisionLog: {allowed: yes}\n");
+    struct arena arena = {0};
+    struct config *config = NULL;
+    struct config_errors errors = {0};
+
+    cr_assert_eq(config_read(place.file, &arena, &config, &errors), -EINVAL);
+    cr_assert_eq(errors.count, 1);
+    cr_assert_eq(errors.items[0].line, 1);
+    cr_assert_eq(errors.items[0].column, 24);
+    cr_assert(str_contains(errors.items[0].what, STR("quote it")));
+    arena_release(&arena);
+    remove_config(&place);
+}
+
+Test(config, file_that_is_not_there_is_no_configuration)
+{
+    struct arena arena = {0};
+    struct config *config = NULL;
+    struct config_errors errors = {0};
+
+    cr_assert_eq(config_read("/nonexistent/gate.yaml", &arena, &config, &errors), -ENOENT);
+    arena_release(&arena);
+}
+
+Test(config_address, clear_ones_are_read)
+{
+    static const struct {
+        const char *text;
+        const char *host;
+        uint16_t port;
+    } rows[] = {
+        {"[::]:8443", "::", 8443},
+        {"127.0.0.1:8080", "127.0.0.1", 8080},
+        {":8443", "", 8443},
+        {"gate.example:1", "gate.example", 1},
+        {"[fd00::10]:65535", "fd00::10", 65535},
+        {"localhost:0", "localhost", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct config_address address = {0};
+        const char *problem = config_read_address(str_of(rows[i].text), &address);
+
+        cr_assert_null(problem, "%s: %s", rows[i].text, problem);
+        cr_assert_str_eq(address.host, rows[i].host);
+        cr_assert_eq(address.port, rows[i].port);
+    }
+}
+
+Test(config_address, others_are_refused_and_leave_the_result_alone)
+{
+    static const char *const texts[] = {
+        "",          "8443",      "::1:8443",      "fd00::10", "[::1]",
+        "[::1]8443", "[::1:8443", "[localhost]:1", "[]:1",     "127.0.0.1:65536",
+        "a:",        "a:-1",      "a:01",          "a b:1",    "a/b:1",
+        "a:1 ",      "http://a:1"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct config_address address = {.host = "untouched", .port = 7};
+
+        cr_assert_not_null(config_read_address(str_of(texts[i]), &address), "%s", texts[i]);
+        cr_assert_str_eq(address.host, "untouched");
+        cr_assert_eq(address.port, 7);
+    }
+}
