@@ -70,9 +70,9 @@ class Request:
         tree = self.old if self.operation == "DELETE" else self.object
         metadata = tree.get("metadata") if isinstance(tree, dict) else None
         metadata = metadata if isinstance(metadata, dict) else {}
-        name = self.name or metadata.get("name") or ""
-        if not name and metadata.get("generateName"):
-            name = metadata["generateName"] + "*"
+        name, base = (value if isinstance(value, str) else ""
+                      for value in (metadata.get("name"), metadata.get("generateName")))
+        name = self.name or name or (base + "*" if base else "")
         return f"{self.namespace}/{self.kind[1]}/{name}"
 
     def is_mirror_pod(self):

@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+"""Compare the program's gate with the reference on random worlds.
+
+usage: compare_gate.py --program build/sandgate [--worlds N] [--reviews N] [--seed S] [--keep DIR]
+
+Each world is a folder (evidence/, keyring/, gate.yaml, review-N.json) that is judged by
+`sandgate check -f … --config gate.yaml --as-of T --output review`. Differences name the folder,
+which stays with --keep.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+from check_gate_cases import read_review
+from evidence import load_world
+from gate import BadRequest, decide
+from generate_review import ReviewMaker
+from generate_world import NOW, Keys, WorldMaker
+from moment import read_moment
+from planner import audit_size, normalise_path, plan
+from reader import Unreadable, trim
+
+MAX_SHOWN = 30
+UNCLEAN = re.compile("[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]")
+EXACT = ("outcome", "packet", "packet-sha256", "packet-truncated", "evidence", "exemption", "violations", "subject", "error")
+
+
+def run_program(program, folder, names):
+    """{file name: response}, as far as the program answered."""
+    arguments = [argument for name in names for argument in ("-f", name)]
+    done = subprocess.run([str(pathlib.Path(program).resolve()), "check", *arguments, "--config", "gate.yaml", "--as-of", NOW,
+                           "--output", "review"], cwd=folder, capture_output=True, check=False)
+    answers, text, decoder = [], done.stdout.decode(), json.JSONDecoder()
+    while text := text.lstrip("\n -"):
+        answer, end = decoder.raw_decode(text)
+        answers += answer if isinstance(answer, list) else [answer]
+        text = text[end:]
+    errors = done.stderr.decode()
+    if done.returncode not in (0, 1, 2) or "Sanitizer" in errors:
+        sys.exit(f"{folder}: status {done.returncode}: {errors[-3000:]}")
+    return [answer["response"] for answer in answers], errors
+
+
+def plain_input(tree):
+    """The planner's input without the freedom of how a meet of baselines is written."""
+    tree = json.loads(json.dumps(tree))
+    baseline = tree.get("baseline")
+    for name in ("allowed_writable_paths", "allowed_env") if isinstance(baseline, dict) else ():
+        if isinstance(baseline.get(name), list):
+            clean = normalise_path if name == "allowed_writable_paths" else str
+            baseline[name] = sorted({clean(trim(item)) for item in baseline[name] if isinstance(item, str)})
+    if not baseline:
+        tree.pop("baseline", None)
+    return tree
+
+
+def compare_input(wanted, given):
+    """The input annotation: the same but for the order of keys, and it plans to the packet."""
+    if ("input" in wanted) != ("input" in given):
+        return [("input", "input" in wanted, "input" in given)]
+    if "input" not in wanted:
+        return []
+    one, other = (json.loads(annotations["input"]) for annotations in (wanted, given))
+    wrong = []
+    if plain_input(one) != plain_input(other):
+        wrong.append(("input", plain_input(one), plain_input(other)))
+    if "packet" in given and "packet-truncated" not in given:
+        provenance = json.loads(given["packet"])["hardening_profile"]["source_evidence"]["provenance"]
+        if plan(other, provenance) != given["packet"]:
+            wrong.append(("replay", given["packet"], plan(other, provenance)))
+    return wrong
+
+
+def compare_findings(wanted, given):
+    """Code and place of the gate's findings, as far as 4 KiB hold them."""
+    entries = json.loads(given.get("findings", "[]"))
+    other = sorted((entry["code"], entry.get("place", "")) for entry in entries)
+    if audit_size(given.get("findings", "")) > 3500:
+        return [] if set(other) <= set(wanted) else [("findings", wanted, other)]
+    return [] if sorted(wanted) == other else [("findings", sorted(wanted), other)]
+
+
+def check_bounds(response):
+    """Section 7: sizes and characters of what people and the audit log get."""
+    wrong = []
+    message = response.get("status", {}).get("message", "")
+    warnings = response.get("warnings") or []
+    annotations = response.get("auditAnnotations", {})
+    if len(message.encode()) > 2048 or UNCLEAN.search(message):
+        wrong.append(("message", "2 KiB, clean", message))
+    if len(warnings) > 8 or any(len(text) > 256 or UNCLEAN.search(text) or "\n" in text for text in warnings):
+        wrong.append(("warnings", "8 of 256 characters, clean", warnings))
+    if warnings and not response["allowed"]:
+        wrong.append(("warnings", "only when allowed", warnings))
+    if sum(map(audit_size, annotations.values())) > 32 * 1024:
+        wrong.append(("annotations", "32 KiB", "more"))
+    if not response["allowed"] and not message:
+        wrong.append(("message", "there", ""))
+    return wrong
+
+
+def compare(decision, response):
+    """What differs, as (what, reference, program)."""
+    given = response.get("auditAnnotations", {})
+    wanted = decision.annotations
+    wrong = [(name, wanted.get(name), given.get(name)) for name in EXACT if wanted.get(name) != given.get(name)]
+    if decision.allowed != response["allowed"]:
+        wrong.append(("allowed", decision.allowed, response["allowed"]))
+    code = response.get("status", {}).get("code") if not response["allowed"] else None
+    if decision.code != code:
+        wrong.append(("code", decision.code, code))
+    if bool(decision.warns) != bool(response.get("warnings")):
+        wrong.append(("warnings", decision.warns, response.get("warnings")))
+    wrong += compare_input(wanted, given) + compare_findings(decision.findings, given)
+    return wrong + check_bounds(response)
+
+
+class Tally:
+    """Differences by kind, the outcomes, and the first folders that show each."""
+
+    def __init__(self):
+        self.outcomes, self.kinds, self.examples = collections.Counter(), collections.Counter(), {}
+
+    def add(self, path, wrong):
+        for what, reference, program in wrong:
+            kind = (what, str(reference)[:40] if what in ("allowed", "outcome", "warnings") else "")
+            self.kinds[kind] += 1
+            self.examples.setdefault(kind, []).append((path, reference, program))
+
+    def show(self):
+        for (what, _), count in self.kinds.most_common(MAX_SHOWN):
+            print(f"{what}: {count}")
+            for path, reference, program in self.examples[what, _][:3]:
+                print(f"  {path}\n    reference {str(reference)[:1500]}\n    program   {str(program)[:1500]}")
+        print(dict(self.outcomes.most_common()))
+
+
+def make_world(source, folder, keys, reviews):
+    """Write a world and its reviews; the names of the files."""
+    world = WorldMaker(source, folder, keys)
+    world.make()
+    maker, names = ReviewMaker(source, world.workloads), []
+    for place in range(reviews):
+        names.append(f"review-{place}.json")
+        text = json.dumps(maker.review(place), ensure_ascii=source.random() < 0.5)
+        pathlib.Path(folder, names[-1]).write_text(text)
+    return names
+
+
+def judge_world(folder, names, tally):
+    """{file name: Decision} by the reference, those that are no 400."""
+    world, decisions = load_world(pathlib.Path(folder, "gate.yaml")), {}
+    for name in names:
+        try:
+            decisions[name] = decide(read_review(pathlib.Path(folder, name)), world, read_moment(NOW))
+            tally.outcomes[decisions[name].outcome] += 1
+        except (BadRequest, Unreadable):
+            tally.outcomes["400"] += 1
+    return decisions
+
+
+def compare_world(program, folder, names, tally):
+    decisions = judge_world(folder, names, tally)
+    if not program:
+        return
+    responses, errors = run_program(program, folder, list(decisions))
+    by_uid = {response["uid"]: response for response in responses}
+    for name, decision in decisions.items():
+        path = f"{folder}/{name}"
+        uid = "uid-" + name.removeprefix("review-").removesuffix(".json")
+        if uid not in by_uid:
+            tally.add(path, [("answer", decision.outcome, errors[:400])])
+        else:
+            tally.add(path, compare(decision, by_uid[uid]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program")
+    parser.add_argument("--worlds", type=int, default=10)
+    parser.add_argument("--reviews", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = pathlib.Path(options.keep or temporary)
+        keys = Keys(root / "keys")
+        for place in range(options.worlds):
+            folder = root / f"world-{options.seed + place}"
+            names = make_world(random.Random(options.seed + place), folder, keys, options.reviews)
+            compare_world(options.program, folder, names, tally)
+    tally.show()
+    return 1 if tally.kinds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
