@@ -54,11 +54,19 @@ struct workload {
     enum workload_kind kind;
     const char *root; /* "" or "spec.template." or "spec.jobTemplate.spec.template." … */
     bool usable;      /* false: gate.review.unusable; unusable_reason says why */
-    const char *unusable_reason; /* static */
+    const char *unusable_reason; /* static, the first one */
+
+    /* false where there is no pod at all, or a wrong type stands in the way */
     bool annotations_readable;
     const cJSON *annotations; /* of the pod or template; NULL where there are none */
-    bool own_managed; /* controllers: own metadata carries a key of ours (or is unreadable) */
-    const cJSON *own_annotations; /* controllers: the object's own; NULL for pods */
+    bool carries_our_key;     /* among annotations */
+
+    /* controllers: what stands on the object itself and not on its template */
+    bool own_readable;
+    const cJSON *own_annotations; /* NULL for pods */
+    bool own_managed;             /* a key of ours is among them, or they cannot be read */
+
+    bool images_readable; /* as annotations_readable, for the four lists */
     struct image_use *images;
     size_t image_count;
     struct str service_account; /* `default` where none is given */

@@ -1,0 +1,273 @@
+#include "k8s/review.h"
+
+#include <errno.h>
+
+#include "planner/tree.h"
+
+#define REVIEW_API_VERSION "admission.k8s.io/v1"
+#define REVIEW_KIND "AdmissionReview"
+
+/* What the gate reads of a review; all else is checked and left behind. Since the kind may stand
+ * behind the object, one shape serves all of them. */
+static const struct document_shape any_scalar[] = {{.key = "*"}, {0}};
+
+static const struct document_shape metadata[] = {
+    {.key = "name"},
+    {.key = "generateName"},
+    {.key = "annotations", .members = any_scalar},
+    {0},
+};
+
+static const struct document_shape container[] = {{.key = "image"}, {0}};
+static const struct document_shape containers[] = {{.key = "*", .members = container}, {0}};
+static const struct document_shape volume_image[] = {{.key = "reference"}, {0}};
+static const struct document_shape volume[] = {{.key = "image", .members = volume_image}, {0}};
+static const struct document_shape volumes[] = {{.key = "*", .members = volume}, {0}};
+
+#define POD_SPEC                                                                                   \
+    {.key = "containers", .members = containers},                                                  \
+        {.key = "initContainers", .members = containers},                                          \
+        {.key = "ephemeralContainers", .members = containers},                                     \
+        {.key = "volumes", .members = volumes}, {.key = "serviceAccountName"},                     \
+    {                                                                                              \
+        .key = "runtimeClassName"                                                                  \
+    }
+
+static const struct document_shape pod_spec[] = {POD_SPEC, {0}};
+
+static const struct document_shape pod_template[] = {
+    {.key = "metadata", .members = metadata},
+    {.key = "spec", .members = pod_spec},
+    {0},
+};
+
+static const struct document_shape job_spec[] = {{.key = "template", .members = pod_template}, {0}};
+static const struct document_shape job_template[] = {{.key = "spec", .members = job_spec}, {0}};
+
+static const struct document_shape object_spec[] = {
+    POD_SPEC,
+    {.key = "template", .members = pod_template},
+    {.key = "jobTemplate", .members = job_template},
+    {0},
+};
+
+static const struct document_shape object[] = {
+    {.key = "metadata", .members = metadata},
+    {.key = "spec", .members = object_spec},
+    {.key = "template", .members = pod_template},
+    {0},
+};
+
+static const struct document_shape kind[] = {
+    {.key = "group"}, {.key = "version"}, {.key = "kind"}, {0}};
+
+static const struct document_shape user_info[] = {
+    {.key = "username"}, {.key = "groups", .members = any_scalar}, {0}};
+
+static const struct document_shape request[] = {
+    {.key = "uid"},
+    {.key = "kind", .members = kind},
+    {.key = "subResource"},
+    {.key = "name"},
+    {.key = "namespace"},
+    {.key = "operation"},
+    {.key = "userInfo", .members = user_info},
+    {.key = "object", .members = object},
+    {.key = "oldObject", .members = object},
+    {.key = "dryRun"},
+    {0},
+};
+
+static const struct document_shape review[] = {
+    {.key = "apiVersion"}, {.key = "kind"}, {.key = "request", .members = request}, {0}};
+
+/* One reading: the first complaint stays. */
+struct reading {
+    struct str text;
+    bool failed;
+    struct document_error error;
+};
+
+/* The place is that of the node, or of what should hold it. */
+static void complain(struct reading *reading, const cJSON *node, const char *what)
+{
+    if (reading->failed)
+        return;
+    reading->failed = true;
+    reading->error = (struct document_error){.line = 1, .column = 1, .what = what};
+    if (node != NULL)
+        (void)document_place(reading->text, node, false, &reading->error.line,
+                             &reading->error.column);
+}
+
+static struct str optional_text(struct reading *reading, const cJSON *parent, const char *key,
+                                const char *what)
+{
+    const cJSON *node = tree_get(parent, key);
+
+    if (node != NULL && !tree_is(node, cJSON_String))
+        complain(reading, node, what);
+    return tree_text(node);
+}
+
+/* Text that must be there and not empty. */
+static struct str needed_text(struct reading *reading, const cJSON *parent, const char *key,
+                              const char *what)
+{
+    struct str s = optional_text(reading, parent, key, what);
+
+    if (s.len == 0)
+        complain(reading, tree_get(parent, key) != NULL ? tree_get(parent, key) : parent, what);
+    return s;
+}
+
+static const cJSON *optional_map(struct reading *reading, const cJSON *parent, const char *key,
+                                 const char *what)
+{
+    const cJSON *node = tree_get(parent, key);
+
+    if (node != NULL && !tree_is(node, cJSON_Object)) {
+        complain(reading, node, what);
+        return NULL;
+    }
+    return node;
+}
+
+static void read_kind(struct reading *reading, const cJSON *node, struct review *ret_review)
+{
+    const cJSON *map = optional_map(reading, node, "kind", "request.kind must be an object");
+
+    if (map == NULL) {
+        complain(reading, node, "request.kind is missing");
+        return;
+    }
+    ret_review->kind_group =
+        optional_text(reading, map, "group", "request.kind.group must be text");
+    if (!str_present(ret_review->kind_group))
+        ret_review->kind_group = STR("");
+    ret_review->kind_version =
+        optional_text(reading, map, "version", "request.kind.version must be text");
+    ret_review->kind_name = needed_text(reading, map, "kind", "request.kind.kind must be text");
+    ret_review->kind = workload_kind_of(ret_review->kind_group, ret_review->kind_name);
+}
+
+static void read_operation(struct reading *reading, const cJSON *node, struct review *ret_review)
+{
+    static const struct {
+        struct str text;
+        enum review_operation operation;
+    } operations[] = {
+        {STR_INIT("CREATE"), REVIEW_CREATE},
+        {STR_INIT("UPDATE"), REVIEW_UPDATE},
+        {STR_INIT("DELETE"), REVIEW_DELETE},
+        {STR_INIT("CONNECT"), REVIEW_CONNECT},
+    };
+    const char *what = "request.operation must be CREATE, UPDATE, DELETE or CONNECT";
+    struct str s = needed_text(reading, node, "operation", what);
+
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        if (str_equal(s, operations[i].text))
+            ret_review->operation = operations[i].operation;
+    }
+    if (ret_review->operation == REVIEW_NO_OPERATION)
+        complain(reading, tree_get(node, "operation"), what);
+}
+
+static void read_user(struct reading *reading, const cJSON *node, struct review *ret_review)
+{
+    const cJSON *user =
+        optional_map(reading, node, "userInfo", "request.userInfo must be an object");
+    const cJSON *groups = tree_get(user, "groups");
+    const cJSON *group = NULL;
+
+    ret_review->user =
+        optional_text(reading, user, "username", "request.userInfo.username must be text");
+    if (groups != NULL && !tree_is(groups, cJSON_Array))
+        complain(reading, groups, "request.userInfo.groups must be a list of text");
+    cJSON_ArrayForEach(group, groups)
+    {
+        if (!tree_is(group, cJSON_String))
+            complain(reading, group, "request.userInfo.groups must be a list of text");
+    }
+    ret_review->groups = groups;
+}
+
+static void read_request(struct reading *reading, const cJSON *node, struct review *ret_review)
+{
+    const cJSON *dry_run = tree_get(node, "dryRun");
+
+    ret_review->uid = needed_text(reading, node, "uid", "request.uid must be text");
+    read_kind(reading, node, ret_review);
+    read_operation(reading, node, ret_review);
+    ret_review->subresource =
+        optional_text(reading, node, "subResource", "request.subResource must be text");
+    if (ret_review->subresource.len == 0)
+        ret_review->subresource = (struct str){0};
+    ret_review->namespace_name =
+        optional_text(reading, node, "namespace", "request.namespace must be text");
+    if (ret_review->kind != WORKLOAD_NONE && ret_review->namespace_name.len == 0)
+        complain(reading, tree_get(node, "namespace") != NULL ? tree_get(node, "namespace") : node,
+                 "request.namespace must not be empty for this kind");
+    ret_review->name = optional_text(reading, node, "name", "request.name must be text");
+    read_user(reading, node, ret_review);
+    if (dry_run != NULL && !tree_is(dry_run, cJSON_True) && !tree_is(dry_run, cJSON_False))
+        complain(reading, dry_run, "request.dryRun must be true or false");
+    ret_review->dry_run = tree_is(dry_run, cJSON_True);
+    ret_review->object = tree_get(node, "object");
+    ret_review->old_object = tree_get(node, "oldObject");
+}
+
+static void read_root(struct reading *reading, const cJSON *root, struct review *ret_review)
+{
+    const cJSON *node = NULL;
+
+    if (!tree_is(root, cJSON_Object)) {
+        complain(reading, root, "a review must be an object");
+        return;
+    }
+    if (!str_equal(
+            needed_text(reading, root, "apiVersion", "apiVersion must be " REVIEW_API_VERSION),
+            STR(REVIEW_API_VERSION)))
+        complain(reading, tree_get(root, "apiVersion"), "apiVersion must be " REVIEW_API_VERSION);
+    if (!str_equal(needed_text(reading, root, "kind", "kind must be " REVIEW_KIND),
+                   STR(REVIEW_KIND)))
+        complain(reading, tree_get(root, "kind"), "kind must be " REVIEW_KIND);
+    node = optional_map(reading, root, "request", "request must be an object");
+    if (node == NULL)
+        complain(reading, root, "request is missing");
+    else
+        read_request(reading, node, ret_review);
+}
+
+int review_read(struct str text, enum document_syntax syntax, struct arena *arena,
+                struct review *ret_review, struct document_error *reterr)
+{
+    const struct document_options options = {
+        .syntax = syntax, .rules = DOCUMENT_REVIEW, .shape = review};
+    struct reading reading = {.text = text};
+    struct review result = {0};
+    cJSON *root = NULL;
+    int r = document_read(text, &options, arena, &root, reterr);
+
+    if (r < 0)
+        return r;
+    read_root(&reading, root, &result);
+    if (reading.failed) {
+        *reterr = reading.error;
+        return -EBADMSG;
+    }
+    *ret_review = result;
+    return 0;
+}
+
+bool review_has_group(const struct review *r, struct str group)
+{
+    const cJSON *entry = NULL;
+
+    cJSON_ArrayForEach(entry, r->groups)
+    {
+        if (str_equal(tree_text(entry), group))
+            return true;
+    }
+    return false;
+}
