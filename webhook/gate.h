@@ -7,7 +7,8 @@
  *
  * Pure: no clock, no file, no socket, no log. Any number of threads, each with its own arena.
  *
- * Errors     0; -EBADMSG a review that section 3 answers with 400 (reterr_what); -ENOMEM.
+ * Errors     0; -EBADMSG a review that section 3 answers with 400 (reterr_what); -ENOMEM;
+ *            -EINVAL a broken invariant; -EIO no random numbers to read a document with.
  *            On failure there is no decision, and the caller must not admit.
  * Ownership  everything lies in the arena or is borrowed from review and snapshot.
  */
@@ -63,6 +64,15 @@ struct gate_finding {
     struct str place;   /* absent where the table of section 6 has none */
 };
 
+/* Evidence and an exemption can both be in use. */
+#define GATE_MAX_LAPSES 2
+
+/* Something in use that ends within 72 hours, now included. */
+struct gate_lapse {
+    struct moment at;
+    struct str what; /* "evidence payments/x" or "exemption sandgate-system/x" */
+};
+
 /* Why a request would be allowed or denied, and all that the answer and the records need. */
 struct decision {
     bool allowed; /* set by gate_decide() alone */
@@ -81,11 +91,14 @@ struct decision {
     const struct evidence *evidence;  /* in use; NULL where none */
     const struct evidence *exemption; /* in use; NULL where none */
     bool exempt_by_configuration;
-    bool lapse_soon; /* evidence or exemption in use ends within 72 hours */
-    struct moment lapse_at;
-    struct str lapse_what; /* "evidence payments/x" or "exemption x" */
-    struct str error;      /* `enforce=<value>,…`; absent where all labels could be read */
-    struct str subject;
+    struct gate_lapse lapses[GATE_MAX_LAPSES];
+    size_t lapse_count;
+    struct str error;   /* `enforce=<value>,…`; absent where all labels could be read */
+    struct str subject; /* `<namespace>/<kind>/<name>` */
+
+    /* what a source that learns of things late has to ask for before this is final (section 4) */
+    bool namespace_unseen; /* levels were looked at, and the snapshot has no such Namespace */
+    bool evidence_missed;  /* an identity was looked for, and no evidence of it is in use */
 };
 
 int gate_decide(const struct review *review, const struct snapshot *snapshot, struct moment now,

@@ -26,10 +26,11 @@ static size_t nearest_distance(struct str a, struct str b)
     return row[b.len];
 }
 
-const char *nearest_name(struct str given, const char *const *names, size_t count)
+const char *nearest_within(struct str given, const char *const *names, size_t count,
+                           size_t max_distance)
 {
     const char *nearest = NULL;
-    size_t best = NEAREST_MAX_DISTANCE + 1;
+    size_t best = max_distance + 1;
 
     if (given.len > NEAREST_MAX_BYTES)
         return NULL;
@@ -43,4 +44,9 @@ const char *nearest_name(struct str given, const char *const *names, size_t coun
         }
     }
     return nearest;
+}
+
+const char *nearest_name(struct str given, const char *const *names, size_t count)
+{
+    return nearest_within(given, names, count, NEAREST_MAX_DISTANCE);
 }

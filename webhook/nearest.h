@@ -13,4 +13,8 @@
 /* The name with the fewest letters to change, add or take away; NULL where none is near. */
 const char *nearest_name(struct str given, const char *const *names, size_t count);
 
+/* The same, where a name may be so many letters off. */
+const char *nearest_within(struct str given, const char *const *names, size_t count,
+                           size_t max_distance);
+
 #endif

@@ -1,0 +1,105 @@
+#include "webhook/answer.h"
+
+#include <errno.h>
+
+#include "webhook/answer_internal.h"
+#include "webhook/clean.h"
+
+#define HTTP_FORBIDDEN 403
+#define HTTP_SERVICE_UNAVAILABLE 503
+#define RETRY_AFTER_SEC 1
+#define MAX_STATUS_BODY_BYTES (8 * ANSWER_MAX_MESSAGE_BYTES)
+
+static int write_as(enum answer_format format, const struct answer_response *response,
+                    struct arena *arena, struct str *ret_body)
+{
+    return format == ANSWER_YAML ? answer_write_yaml(response, arena, ret_body)
+                                 : answer_write_json(response, arena, ret_body);
+}
+
+int answer_write(const struct decision *decision, struct str uid, enum answer_format format,
+                 struct arena *arena, struct str *ret_body)
+{
+    struct answer_response response = {.uid = uid, .allowed = decision->allowed};
+    int r = answer_annotate(decision, arena, &response);
+
+    if (r == 0)
+        r = answer_warnings(decision, arena, response.warnings, &response.warning_count);
+    if (r == 0 && !decision->allowed) {
+        response.code = HTTP_FORBIDDEN;
+        response.reason = "Forbidden";
+        r = answer_message(decision, arena, &response.message);
+    }
+    return r == 0 ? write_as(format, &response, arena, ret_body) : r;
+}
+
+static int clean_message(struct str message, struct arena *arena, struct str *ret_message)
+{
+    struct str kept = clean_cut(message, ANSWER_MAX_MESSAGE_BYTES);
+    char *copy = arena_copy(arena, kept);
+
+    if (copy == NULL)
+        return -ENOMEM;
+    *ret_message = (struct str){.ptr = copy, .len = clean_text(copy, kept.len)};
+    return 0;
+}
+
+int answer_write_unavailable(int code, struct str message, struct str uid,
+                             enum answer_format format, struct arena *arena, struct str *ret_body)
+{
+    struct answer_response response = {
+        .uid = uid,
+        .code = code,
+        .reason = code == HTTP_SERVICE_UNAVAILABLE ? "ServiceUnavailable" : "Timeout",
+        .retry_after_sec = RETRY_AFTER_SEC,
+    };
+    int r = clean_message(message, arena, &response.message);
+
+    return r == 0 ? write_as(format, &response, arena, ret_body) : r;
+}
+
+/* As the API's own reasons go; HTTP's name where it has none. */
+static const char *reason_of(int code)
+{
+    static const struct {
+        int code;
+        const char *reason;
+    } reasons[] = {
+        {400, "BadRequest"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "NotFound"},
+        {405, "MethodNotAllowed"},
+        {411, "LengthRequired"},
+        {413, "RequestEntityTooLarge"},
+        {415, "UnsupportedMediaType"},
+        {431, "RequestHeaderFieldsTooLarge"},
+        {503, "ServiceUnavailable"},
+        {504, "Timeout"},
+    };
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (reasons[i].code == code)
+            return reasons[i].reason;
+    }
+    return "InternalError";
+}
+
+int answer_write_status(int code, struct str message, struct arena *arena, struct str *ret_body)
+{
+    struct buffer b = buffer_make(arena, MAX_STATUS_BODY_BYTES);
+    struct str body = {0};
+    int r = clean_message(message, arena, &message);
+
+    if (r < 0)
+        return r;
+    buffer_add(&b, STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+                       "\"status\":\"Failure\",\"message\":"));
+    buffer_add_json(&b, message);
+    buffer_add_format(&b, ",\"reason\":\"%s\",\"code\":%d}", reason_of(code), code);
+    body = buffer_text(&b);
+    if (!str_present(body))
+        return -ENOMEM;
+    *ret_body = body;
+    return 0;
+}

@@ -1,0 +1,217 @@
+/* answer_message - a decision for the person who asked: the denial's message, and warnings. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "webhook/answer_internal.h"
+#include "webhook/clean.h"
+
+#define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */
+#define MAX_LINE_BYTES 1024   /* so that the first finding always fits */
+#define MORE_BYTES 32         /* "… and 18446744073709551615 more" */
+
+/* Findings of the gate, then of the planner, as one row. */
+struct row {
+    struct str code;
+    struct str place;
+    struct str message;
+    const char *hint; /* NULL: the message says what to do */
+};
+
+static size_t row_count(const struct decision *d)
+{
+    return d->finding_count + (d->planned ? d->plan.finding_count : 0);
+}
+
+static struct row row_at(const struct decision *d, size_t i)
+{
+    if (i < d->finding_count)
+        return (struct row){.code = str_of(gate_code_text(d->findings[i].code)),
+                            .place = d->findings[i].place,
+                            .message = d->findings[i].message};
+    i -= d->finding_count;
+    return (struct row){.code = str_of(plan_code_text(d->plan.findings[i].code)),
+                        .message = d->plan.findings[i].message,
+                        .hint = answer_hint(d->plan.findings[i].code)};
+}
+
+/* Why, as the end of a sentence. */
+static const char *why(const struct decision *d)
+{
+    switch (d->outcome) {
+    case OUTCOME_NEEDS_MORE_EVIDENCE:
+        return "its sandbox plan needs more evidence";
+    case OUTCOME_REFUSED:
+        return "its sandbox plan asks for more than is allowed";
+    case OUTCOME_UNSUPPORTED_RUNTIME_SHAPE:
+        return "its sandbox plan asks for what no sandbox of Runx can express";
+    case OUTCOME_BLOCKED:
+        return "its sandbox plan is ready, but the pod does not meet it";
+    case OUTCOME_UNUSABLE:
+        return "it cannot be judged";
+    case OUTCOME_UNDECIDED:
+    case OUTCOME_READY:
+    case OUTCOME_EXEMPT:
+    case OUTCOME_UNMANAGED:
+    case OUTCOME_UNCHANGED:
+    case OUTCOME_NOT_EVALUATED:
+        break;
+    }
+    return "it was not decided";
+}
+
+/* The part of a buffer that was added since `start`, made fit to be shown. */
+static void clean_from(struct buffer *b, size_t start)
+{
+    if (b->ptr != NULL && b->error == 0)
+        b->len = start + clean_text(b->ptr + start, b->len - start);
+}
+
+/* `code at place: message; what to do`, without a line feed, cut at max bytes. */
+static int make_line(const struct row *row, struct arena *arena, struct str *ret_line)
+{
+    struct str place = clean_cut(row->place, MAX_LINE_BYTES);
+    struct buffer b = buffer_make(arena, 8 * MAX_LINE_BYTES);
+    struct str line = {0};
+
+    buffer_add(&b, row->code);
+    if (str_present(place)) {
+        buffer_add(&b, STR(" at "));
+        buffer_add(&b, place);
+    }
+    buffer_add(&b, STR(": "));
+    buffer_add(&b, clean_cut(row->message, MAX_LINE_BYTES));
+    if (row->hint != NULL) {
+        buffer_add(&b, STR("; "));
+        buffer_add(&b, str_of(row->hint));
+    }
+    clean_from(&b, 0);
+    line = buffer_text(&b);
+    if (!str_present(line))
+        return -ENOMEM;
+    *ret_line = clean_cut(line, MAX_LINE_BYTES);
+    return 0;
+}
+
+/* As many lines as fit, and how many did not. */
+static int add_lines(struct buffer *b, const struct decision *d, struct arena *arena)
+{
+    size_t count = row_count(d);
+
+    for (size_t i = 0; i < count; i++) {
+        struct row row = row_at(d, i);
+        size_t room = ANSWER_MAX_MESSAGE_BYTES - b->len;
+        struct str line = {0};
+        int r = make_line(&row, arena, &line);
+
+        if (r < 0)
+            return r;
+        if (line.len + 1 + (i + 1 < count ? MORE_BYTES + 1 : 0) > room) {
+            buffer_add_format(b, "\n… and %zu more", count - i);
+            break;
+        }
+        buffer_add_char(b, '\n');
+        buffer_add(b, line);
+    }
+    return 0;
+}
+
+int answer_message(const struct decision *decision, struct arena *arena, struct str *ret_message)
+{
+    struct buffer b = buffer_make(arena, ANSWER_MAX_MESSAGE_BYTES);
+    struct str message = {0};
+    int r = 0;
+
+    buffer_add(&b, clean_cut(decision->subject, MAX_SUBJECT_BYTES));
+    buffer_add_format(&b, " is refused: %s", why(decision));
+    clean_from(&b, 0);
+    r = add_lines(&b, decision, arena);
+    if (r < 0)
+        return r;
+    message = buffer_text(&b);
+    if (!str_present(message))
+        return -ENOMEM;
+    *ret_message = message;
+    return 0;
+}
+
+/* One warning, cleaned and cut. */
+static int add_warning(struct arena *arena, struct str text, struct str *warnings, size_t *count)
+{
+    char *copy = arena_copy(arena, text);
+    struct str s = {.ptr = copy, .len = text.len};
+    struct str short_one = {0};
+
+    if (copy == NULL)
+        return -ENOMEM;
+    s.len = clean_text(copy, s.len);
+    short_one = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS);
+    if (short_one.len < s.len) {
+        short_one = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS - 1);
+        short_one = arena_format(arena, "%.*s…", (int)short_one.len, short_one.ptr);
+        if (!str_present(short_one))
+            return -ENOMEM;
+    }
+    warnings[(*count)++] = short_one;
+    return 0;
+}
+
+static int warn_of_lapses(const struct decision *d, struct arena *arena, struct str *warnings,
+                          size_t *count)
+{
+    for (size_t i = 0; i < d->lapse_count; i++) {
+        char at[MOMENT_TEXT_BYTES] = "";
+        struct str what = clean_cut(d->lapses[i].what, MAX_LINE_BYTES);
+        struct str text = {0};
+        int r = 0;
+
+        moment_write(d->lapses[i].at, at);
+        text = arena_format(arena, "sandgate: ends at %s, sign it anew before: %.*s", at,
+                            (int)what.len, what.ptr);
+        r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
+                            size_t *count)
+{
+    struct str subject = clean_cut(d->subject, MAX_SUBJECT_BYTES);
+    size_t rows = row_count(d);
+    struct str text =
+        arena_format(arena,
+                     d->would_deny_enforce ? "sandgate: pods of %.*s will be refused: %s"
+                                           : "sandgate: %.*s would not be admitted: %s",
+                     (int)subject.len, subject.ptr, why(d));
+    int r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+
+    for (size_t i = 0; r == 0 && i < rows; i++) {
+        struct row row = row_at(d, i);
+
+        if (*count + 1 == ANSWER_MAX_WARNINGS && i + 1 < rows) {
+            text = arena_format(arena, "sandgate: … and %zu more", rows - i);
+            return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+        }
+        r = make_line(&row, arena, &text);
+        if (r == 0)
+            r = add_warning(arena, text, warnings, count);
+    }
+    return r;
+}
+
+int answer_warnings(const struct decision *decision, struct arena *arena,
+                    struct str ret_warnings[static ANSWER_MAX_WARNINGS], size_t *ret_count)
+{
+    size_t count = 0;
+    int r = 0;
+
+    if (decision->allowed)
+        r = warn_of_lapses(decision, arena, ret_warnings, &count);
+    if (r == 0 && decision->allowed && (decision->violates_warn || decision->would_deny_enforce))
+        r = warn_of_findings(decision, arena, ret_warnings, &count);
+    if (r == 0)
+        *ret_count = count;
+    return r;
+}

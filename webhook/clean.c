@@ -1,0 +1,55 @@
+#include "webhook/clean.h"
+
+static struct str from(struct str s, size_t at)
+{
+    return (struct str){.ptr = s.ptr + at, .len = s.len - at};
+}
+
+size_t clean_text(char *text, size_t len)
+{
+    const struct str whole = {.ptr = text, .len = len};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < len;) {
+        uint32_t c = 0;
+        size_t n = str_utf8_next(from(whole, i), &c);
+
+        if (n == 0)
+            break;
+        if (text_is_control(c) || text_is_bidi_control(c)) {
+            text[kept++] = '?';
+        } else {
+            if (kept != i)
+                memmove(text + kept, text + i, n);
+            kept += n;
+        }
+        i += n;
+    }
+    return kept;
+}
+
+struct str clean_cut(struct str s, size_t max_bytes)
+{
+    uint32_t c = 0;
+    size_t kept = 0, n = 0;
+
+    if (s.len <= max_bytes)
+        return s;
+    while ((n = str_utf8_next(from(s, kept), &c)) > 0 && n <= max_bytes - kept)
+        kept += n;
+    return (struct str){.ptr = s.ptr, .len = kept};
+}
+
+struct str clean_cut_characters(struct str s, size_t max_characters)
+{
+    uint32_t c = 0;
+    size_t kept = 0, n = 0;
+
+    for (size_t i = 0; i < max_characters && kept < s.len; i++) {
+        n = str_utf8_next(from(s, kept), &c);
+        if (n == 0)
+            break;
+        kept += n;
+    }
+    return (struct str){.ptr = s.ptr, .len = kept};
+}

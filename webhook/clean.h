@@ -1,0 +1,23 @@
+#ifndef WEBHOOK_CLEAN_H
+#define WEBHOOK_CLEAN_H
+
+/*
+ * clean - text as a terminal may show it: no control and no bidirectional-control characters, cut
+ * only between characters. Pure; no function here allocates or fails.
+ */
+
+#include <stddef.h>
+
+#include "planner/text.h"
+
+/* In place: each character that must not be shown becomes `?`; what is no UTF-8, or was cut in a
+ * character's middle, ends the text. Returns the new length, and puts no NUL behind it. */
+size_t clean_text(char *text, size_t len);
+
+/* The longest beginning of at most so many bytes that ends between two characters. */
+struct str clean_cut(struct str s, size_t max_bytes);
+
+/* The same in characters. */
+struct str clean_cut_characters(struct str s, size_t max_characters);
+
+#endif

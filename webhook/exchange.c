@@ -1,0 +1,64 @@
+#include "webhook/exchange.h"
+
+#include <errno.h>
+
+#define HTTP_OK 200
+#define HTTP_BAD_REQUEST 400
+#define HTTP_TOO_LARGE 413
+#define HTTP_INTERNAL_ERROR 500
+
+/* A status with a body of kind Status, which is JSON whatever was asked for. */
+static void refuse(int status, struct str message, struct arena *arena, struct exchange *exchange)
+{
+    *exchange = (struct exchange){.status = status};
+    if (!str_present(message) || answer_write_status(status, message, arena, &exchange->body) < 0) {
+        exchange->status = HTTP_INTERNAL_ERROR;
+        exchange->body = (struct str){0};
+    }
+}
+
+static void refuse_reading(int r, const struct document_error *error, struct arena *arena,
+                           struct exchange *exchange)
+{
+    if (r == -EBADMSG)
+        refuse(HTTP_BAD_REQUEST,
+               arena_format(arena, "the body is no readable review: line %zu, column %zu: %s",
+                            error->line, error->column, error->what),
+               arena, exchange);
+    else if (r == -E2BIG)
+        refuse(HTTP_TOO_LARGE,
+               STR("the body has more values that the gate reads than it takes in one request"),
+               arena, exchange);
+    else
+        refuse(HTTP_INTERNAL_ERROR, STR("the review could not be read: out of memory"), arena,
+               exchange);
+}
+
+void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,
+                     const struct snapshot *snapshot, struct moment now, struct arena *arena,
+                     struct exchange *ret_exchange)
+{
+    struct exchange exchange = {.status = HTTP_OK, .format = format};
+    struct document_error error = {0};
+    const char *what = NULL;
+    int r = review_read(body, syntax, arena, &exchange.review, &error);
+
+    if (r < 0) {
+        refuse_reading(r, &error, arena, ret_exchange);
+        return;
+    }
+    r = gate_decide(&exchange.review, snapshot, now, arena, &exchange.decision, &what);
+    if (r == -EBADMSG) {
+        refuse(HTTP_BAD_REQUEST, str_of(what), arena, ret_exchange);
+        return;
+    }
+    if (r == 0)
+        r = answer_write(&exchange.decision, exchange.review.uid, format, arena, &exchange.body);
+    if (r < 0) {
+        refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,
+               ret_exchange);
+        return;
+    }
+    exchange.decided = true;
+    *ret_exchange = exchange;
+}

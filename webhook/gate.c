@@ -1,0 +1,347 @@
+/* gate - the order of section 3, and the one function that says "allowed". */
+
+#include "webhook/gate.h"
+
+#include <errno.h>
+
+#include "planner/buffer.h"
+#include "planner/tree.h"
+#include "webhook/clean.h"
+#include "webhook/gate_internal.h"
+
+#define MIRROR_ANNOTATION "kubernetes.io/config.mirror"
+#define NODE_USER_PREFIX "system:node:"
+#define NODE_GROUP "system:nodes"
+#define MAX_SUBJECT_PART_BYTES 1024 /* names of the API end at 253 */
+#define MAX_ERROR_VALUE_BYTES 256   /* values of labels end at 63 */
+
+/* Which of the three levels judge this pod. */
+struct judging {
+    bool enforce;
+    bool warn;
+    bool audit;
+};
+
+static bool is_controller(const struct review *review)
+{
+    return review->kind != WORKLOAD_POD;
+}
+
+/* The only place that allows anything: from the outcome, never from a lack of findings. */
+static bool allows(const struct decision *d, bool enforced)
+{
+    switch (d->outcome) {
+    case OUTCOME_NOT_EVALUATED:
+    case OUTCOME_UNCHANGED:
+    case OUTCOME_UNMANAGED:
+        return !d->judged;
+    case OUTCOME_EXEMPT:
+        return d->exempt_by_configuration || d->exemption != NULL;
+    case OUTCOME_READY:
+        return d->judged && d->planned && plan_admits(&d->plan) && d->finding_count == 0;
+    case OUTCOME_NEEDS_MORE_EVIDENCE:
+    case OUTCOME_REFUSED:
+    case OUTCOME_UNSUPPORTED_RUNTIME_SHAPE:
+    case OUTCOME_BLOCKED:
+    case OUTCOME_UNUSABLE:
+        return d->judged && !enforced;
+    case OUTCOME_UNDECIDED:
+        break;
+    }
+    return false;
+}
+
+static int make_subject(const struct review *review, struct arena *arena, struct str *ret_subject)
+{
+    const cJSON *object = review->operation == REVIEW_DELETE ? review->old_object : review->object;
+    const cJSON *metadata = tree_get(object, "metadata");
+    struct str name = review->name;
+    struct str kind = clean_cut(review->kind_name, MAX_SUBJECT_PART_BYTES);
+    struct str where = clean_cut(review->namespace_name, MAX_SUBJECT_PART_BYTES);
+    const char *star = "";
+
+    if (name.len == 0)
+        name = tree_get_text(metadata, "name");
+    if (name.len == 0) {
+        name = tree_get_text(metadata, "generateName");
+        star = name.len > 0 ? "*" : "";
+    }
+    name = clean_cut(name, MAX_SUBJECT_PART_BYTES);
+    *ret_subject =
+        arena_format(arena, "%.*s/%.*s/%.*s%s", (int)where.len, where.len > 0 ? where.ptr : "",
+                     (int)kind.len, kind.ptr, (int)name.len, name.len > 0 ? name.ptr : "", star);
+    return str_present(*ret_subject) ? 0 : -ENOMEM;
+}
+
+/* Section 3, first row. */
+static bool is_not_ours(const struct review *review)
+{
+    static const struct str subresources[] = {
+        STR_INIT("status"), STR_INIT("binding"),     STR_INIT("eviction"), STR_INIT("exec"),
+        STR_INIT("attach"), STR_INIT("portforward"), STR_INIT("proxy"),    STR_INIT("log"),
+    };
+
+    if (review->kind == WORKLOAD_NONE || review->operation == REVIEW_DELETE ||
+        review->operation == REVIEW_CONNECT)
+        return true;
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++) {
+        if (str_equal(review->subresource, subresources[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Second row: all three signs together. */
+static bool is_mirror_pod(const struct review *review, const struct workload *pod)
+{
+    const cJSON *entry = NULL;
+
+    if (review->kind != WORKLOAD_POD || review->operation != REVIEW_CREATE ||
+        !str_starts_with(review->user, STR(NODE_USER_PREFIX)) ||
+        !review_has_group(review, STR(NODE_GROUP)))
+        return false;
+    cJSON_ArrayForEach(entry, pod->annotations)
+    {
+        if (str_equal(tree_key(entry), STR(MIRROR_ANNOTATION)))
+            return true;
+    }
+    return false;
+}
+
+/* Fourth row: exactly, and what is not there is never named. */
+static bool is_exempt(const struct judgement *j)
+{
+    const struct policy *p = j->policy;
+    struct str runtime_class = j->pod.runtime_class;
+
+    return str_list_has(p->exempt_namespaces, j->review->namespace_name) ||
+           (j->review->user.len > 0 && str_list_has(p->exempt_users, j->review->user)) ||
+           (runtime_class.len > 0 && str_list_has(p->exempt_runtime_classes, runtime_class));
+}
+
+static bool is_managed(const struct workload *w)
+{
+    return !w->annotations_readable || w->carries_our_key || w->own_managed;
+}
+
+static void note_error(struct buffer *b, const char *name, struct str label)
+{
+    enum level level = LEVEL_UNSET;
+
+    if (!str_present(label) || level_read(label, &level))
+        return;
+    buffer_add_format(b, "%s%s=", b->len > 0 ? "," : "", name);
+    buffer_add(b, clean_cut(label, MAX_ERROR_VALUE_BYTES));
+}
+
+static int read_levels(const struct judgement *j, struct decision *d)
+{
+    const struct namespace_labels *labels =
+        snapshot_namespace(j->snapshot, j->review->namespace_name);
+    const struct namespace_labels none = {0};
+    struct buffer error = buffer_make(j->arena, 4 * MAX_ERROR_VALUE_BYTES);
+
+    d->namespace_unseen = labels == NULL;
+    if (labels == NULL)
+        labels = &none;
+    d->levels = levels_resolve(labels->enforce, labels->warn, labels->audit, j->policy->defaults,
+                               j->policy->floor);
+    note_error(&error, "enforce", labels->enforce);
+    note_error(&error, "warn", labels->warn);
+    note_error(&error, "audit", labels->audit);
+    if (error.len == 0 && error.error == 0)
+        return 0;
+    d->error = buffer_text(&error);
+    return str_present(d->error) ? 0 : -ENOMEM;
+}
+
+static bool any_level_is(const struct levels *levels, enum level level)
+{
+    return levels->enforce == level || levels->warn == level || levels->audit == level;
+}
+
+static bool all_levels_are(const struct levels *levels, enum level level)
+{
+    return levels->enforce == level && levels->warn == level && levels->audit == level;
+}
+
+static bool judges(enum level level, bool managed)
+{
+    return level == LEVEL_REQUIRED || (level == LEVEL_ANNOTATED && managed);
+}
+
+static enum gate_outcome outcome_of(const struct plan *plan, size_t finding_count)
+{
+    switch (plan->decision) {
+    case PLAN_READY:
+        return finding_count == 0 ? OUTCOME_READY : OUTCOME_BLOCKED;
+    case PLAN_MORE_EVIDENCE:
+        return OUTCOME_NEEDS_MORE_EVIDENCE;
+    case PLAN_REFUSED:
+        return OUTCOME_REFUSED;
+    case PLAN_UNSUPPORTED:
+        return OUTCOME_UNSUPPORTED_RUNTIME_SHAPE;
+    case PLAN_UNDECIDED:
+        break;
+    }
+    return OUTCOME_UNDECIDED;
+}
+
+static int make_plan(struct judgement *j, struct decision *d)
+{
+    enum plan_provenance provenance = PLAN_CALLER_SUPPLIED;
+    const cJSON *input = NULL;
+    int r = gate_read_claims(j);
+
+    if (r == 0)
+        r = gate_check_presence(j);
+    if (r == 0)
+        r = gate_find_evidence(j);
+    if (r == 0)
+        r = gate_make_input(j, &input);
+    if (r == 0)
+        r = gate_check_images(j);
+    if (r < 0)
+        return r;
+    if (j->found.in_use != NULL)
+        provenance = PLAN_SIGNED_CONFIGMAP;
+    r = plan_evaluate(input, provenance, j->arena, &d->plan);
+    if (r < 0)
+        return r;
+    d->planned = true;
+    d->plan_input = input;
+    d->provenance = provenance;
+    d->evidence = j->found.in_use;
+    d->evidence_missed = j->found.looked && j->found.in_use == NULL;
+    d->outcome = outcome_of(&d->plan, j->findings.count);
+    return d->outcome != OUTCOME_UNDECIDED ? 0 : -EINVAL;
+}
+
+static int judge(struct judgement *j, struct decision *d)
+{
+    int r = 0;
+
+    d->judged = true;
+    if (!j->pod.usable) {
+        d->outcome = OUTCOME_UNUSABLE;
+        r = gate_add(j, GATE_CODE_REVIEW_UNUSABLE, (struct str){0},
+                     "the pod cannot be judged: %s; correct it", j->pod.unusable_reason);
+    } else {
+        r = make_plan(j, d);
+    }
+    if (r == 0)
+        r = gate_order_findings(j);
+    if (r < 0)
+        return r;
+    d->findings = j->findings.items;
+    d->finding_count = j->findings.count;
+    if (d->planned && (d->finding_count > 0 || d->plan.finding_count > 0))
+        d->exemption = gate_find_exemption(j, &d->plan);
+    if (d->exemption != NULL)
+        d->outcome = OUTCOME_EXEMPT;
+    return gate_note_lapses(j, d);
+}
+
+/* Rows two to six; what none of them answers is judged. */
+static int decide_row(struct judgement *j, struct decision *d, struct judging *ret_judging)
+{
+    const struct review *review = j->review;
+    bool update = review->operation == REVIEW_UPDATE;
+    bool unchanged = false, managed = false;
+    int r = workload_read(review->kind, review->object, j->arena, &j->pod);
+
+    if (r == 0 && update)
+        r = workload_read(review->kind, review->old_object, j->arena, &j->old);
+    if (r == 0 && update)
+        r = gate_is_unchanged(&j->pod, &j->old, j->arena, &unchanged);
+    if (r < 0)
+        return r;
+    if (is_mirror_pod(review, &j->pod)) {
+        d->outcome = OUTCOME_NOT_EVALUATED;
+        return 0;
+    }
+    if (unchanged) {
+        d->outcome = OUTCOME_UNCHANGED;
+        return 0;
+    }
+    if (is_exempt(j)) {
+        d->exempt_by_configuration = true;
+        d->outcome = OUTCOME_EXEMPT;
+        return 0;
+    }
+    r = read_levels(j, d);
+    if (r < 0)
+        return r;
+    managed = is_managed(&j->pod) || (update && is_managed(&j->old));
+    if (all_levels_are(&d->levels, LEVEL_NONE) ||
+        (is_controller(review) && j->policy->controllers == CONTROLLERS_NONE)) {
+        d->outcome = OUTCOME_NOT_EVALUATED;
+        return 0;
+    }
+    if (!managed && !any_level_is(&d->levels, LEVEL_REQUIRED)) {
+        d->outcome = OUTCOME_UNMANAGED;
+        return 0;
+    }
+    *ret_judging = (struct judging){
+        .enforce = judges(d->levels.enforce, managed),
+        .warn = judges(d->levels.warn, managed),
+        .audit = judges(d->levels.audit, managed),
+    };
+    return judge(j, d);
+}
+
+/* What a violation means at each level (sections 2 and 3). */
+static void apply_levels(const struct review *review, const struct policy *policy,
+                         const struct judging *judging, struct decision *d)
+{
+    bool only_warns = is_controller(review) && policy->controllers == CONTROLLERS_WARN;
+    bool violates = d->judged && !allows(d, true);
+
+    d->allowed = allows(d, judging->enforce && !only_warns);
+    d->would_deny_enforce = violates && judging->enforce && only_warns;
+    d->violates_warn = violates && judging->warn;
+    d->violates_audit = violates && judging->audit;
+}
+
+/* Section 3: what is answered with 400 before any row. */
+static const char *why_bad(const struct review *review)
+{
+    if (review->operation == REVIEW_NO_OPERATION)
+        return "request.operation must be CREATE, UPDATE, DELETE or CONNECT";
+    if (review->kind_name.len == 0)
+        return "request.kind is missing";
+    if (review->kind != WORKLOAD_NONE && review->namespace_name.len == 0)
+        return "request.namespace must not be empty for this kind";
+    return NULL;
+}
+
+int gate_decide(const struct review *review, const struct snapshot *snapshot, struct moment now,
+                struct arena *arena, struct decision *ret_decision, const char **reterr_what)
+{
+    struct judgement j = {.review = review,
+                          .snapshot = snapshot,
+                          .policy = snapshot_policy(snapshot),
+                          .now = now,
+                          .arena = arena};
+    struct decision d = {0};
+    struct judging judging = {.enforce = true};
+    const char *bad = why_bad(review);
+    int r = 0;
+
+    if (bad != NULL) {
+        *reterr_what = bad;
+        return -EBADMSG;
+    }
+    r = make_subject(review, arena, &d.subject);
+    if (r < 0)
+        return r;
+    if (is_not_ours(review))
+        d.outcome = OUTCOME_NOT_EVALUATED;
+    else
+        r = decide_row(&j, &d, &judging);
+    if (r < 0)
+        return r;
+    apply_levels(review, j.policy, &judging, &d);
+    *ret_decision = d;
+    return 0;
+}

@@ -1,0 +1,171 @@
+/* gate_annotations - what a pod says of itself (gate-v1, section 1). */
+
+#include <errno.h>
+
+#include "k8s/document.h"
+#include "planner/tree.h"
+#include "webhook/gate_internal.h"
+#include "webhook/nearest.h"
+
+static const char *const known_keys[] = {
+    GATE_KEY_SKILL_REF,
+    GATE_KEY_IMAGE_DIGEST,
+    GATE_KEY_CLASS,
+    GATE_KEY_REQUIREMENTS,
+};
+
+#define KNOWN_KEY_COUNT (sizeof(known_keys) / sizeof(known_keys[0]))
+
+/* The known key that is nearest, whatever the case; the first of all where none can be near. */
+static const char *nearest_key(struct str key)
+{
+    char lower[NEAREST_MAX_BYTES];
+    const char *nearest = NULL;
+
+    if (key.len <= sizeof(lower)) {
+        for (size_t i = 0; i < key.len; i++)
+            lower[i] = key.ptr[i] >= 'A' && key.ptr[i] <= 'Z' ? (char)(key.ptr[i] - 'A' + 'a')
+                                                              : key.ptr[i];
+        nearest = nearest_within((struct str){.ptr = lower, .len = key.len}, known_keys,
+                                 KNOWN_KEY_COUNT, NEAREST_MAX_BYTES);
+    }
+    return nearest != NULL ? nearest : known_keys[0];
+}
+
+static bool is_known(struct str key)
+{
+    for (size_t i = 0; i < KNOWN_KEY_COUNT; i++) {
+        if (str_equal(key, str_of(known_keys[i])))
+            return true;
+    }
+    return false;
+}
+
+static int check_keys(struct judgement *j)
+{
+    const cJSON *entry = NULL;
+
+    cJSON_ArrayForEach(entry, j->pod.annotations)
+    {
+        struct str key = tree_key(entry);
+        int r = 0;
+
+        if (!workload_is_our_key(key) || is_known(key))
+            continue;
+        r = gate_add(j, GATE_CODE_ANNOTATION_UNKNOWN, key,
+                     "this annotation is not known; write %s if that is meant, or take it off",
+                     nearest_key(key));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Trimmed; absent where not given or blank. */
+static struct str read_value(const struct judgement *j, const char *key)
+{
+    struct str value = str_trim(tree_get_text(j->pod.annotations, key));
+
+    return value.len > 0 ? value : (struct str){0};
+}
+
+static bool is_class(struct str s)
+{
+    if (s.len > GATE_MAX_CLASS_BYTES)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+
+        if (c < ' ' || c > '~' || c == '<' || c == '>' || c == '&')
+            return false;
+    }
+    return true;
+}
+
+static int read_class(struct judgement *j)
+{
+    struct str value = read_value(j, GATE_KEY_CLASS);
+
+    if (is_class(value)) {
+        j->claims.class_text = value;
+        return 0;
+    }
+    return gate_add(j, GATE_CODE_ANNOTATION_CONFLICT, STR("class"),
+                    "a class is at most %d bytes of printable ASCII without <, > and &; "
+                    "write another class or take the annotation off",
+                    GATE_MAX_CLASS_BYTES);
+}
+
+static int add_invalid(struct judgement *j, size_t line, size_t column, const char *what)
+{
+    struct str place = arena_format(j->arena, GATE_KEY_REQUIREMENTS ":%zu:%zu", line, column);
+
+    if (!str_present(place))
+        return -ENOMEM;
+    return gate_add(j, GATE_CODE_ANNOTATION_INVALID, place,
+                    "the requirements cannot be read in exactly one way: %s; correct this place",
+                    what);
+}
+
+static int read_requirements(struct judgement *j)
+{
+    static const struct document_options options = {.syntax = DOCUMENT_EITHER,
+                                                    .rules = DOCUMENT_OWN};
+    struct str text = tree_get_text(j->pod.annotations, GATE_KEY_REQUIREMENTS);
+    struct document_error error = {.line = 1, .column = 1, .what = "it has too many values"};
+    cJSON *tree = NULL;
+    int r = 0;
+
+    if (str_trim(text).len == 0)
+        return 0;
+    r = document_read(text, &options, j->arena, &tree, &error);
+    if (r == -EBADMSG || r == -E2BIG)
+        return add_invalid(j, error.line, error.column, error.what);
+    if (r < 0)
+        return r;
+    if (tree_is(tree, cJSON_NULL))
+        return 0;
+    if (!tree_is(tree, cJSON_Object)) {
+        (void)document_place(text, tree, false, &error.line, &error.column);
+        return add_invalid(j, error.line, error.column, "they are no object");
+    }
+    j->claims.requirements = tree;
+    return 0;
+}
+
+int gate_read_claims(struct judgement *j)
+{
+    int r = check_keys(j);
+
+    if (r < 0)
+        return r;
+    j->claims.skill_ref = read_value(j, GATE_KEY_SKILL_REF);
+    j->claims.image_digest = read_value(j, GATE_KEY_IMAGE_DIGEST);
+    r = read_class(j);
+    if (r < 0)
+        return r;
+    return read_requirements(j);
+}
+
+int gate_check_presence(struct judgement *j)
+{
+    const struct str nowhere = {0};
+
+    if (j->pod.carries_our_key)
+        return 0;
+    if (j->pod.own_managed)
+        return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
+                        "the annotations stand on the object itself, where its pods do not get "
+                        "them; annotations belong on the template: move them to "
+                        "%smetadata.annotations",
+                        j->pod.root);
+    if (j->old.carries_our_key)
+        return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
+                        "the annotations under " WORKLOAD_ANNOTATION_PREFIX
+                        " were taken off; put %s back",
+                        GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST);
+    return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
+                    "nothing says which workload this is; add the annotation %s to "
+                    "%smetadata.annotations",
+                    GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST, j->pod.root);
+}

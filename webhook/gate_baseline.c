@@ -1,0 +1,237 @@
+/* gate_baseline - the ceiling over a pod: the meet of all baselines and, where the pod gives
+ * requirements of its own, of the signed ones (gate-v1, section 5). */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "planner/tree.h"
+#include "webhook/gate_internal.h"
+
+enum word {
+    WORD_NONE = 0, /* says nothing */
+    WORD_FALSE,
+    WORD_TRUE,
+};
+
+/* One that is not given admits everything; an empty one nothing. What only one document gives
+ * stands as it is given. */
+struct ceiling_list {
+    bool given;
+    bool met;           /* items are the list; else the array is */
+    const cJSON *array; /* NULL: empty */
+    struct str *items;  /* paths normalised; sorted bytewise, each once */
+    size_t count;
+};
+
+/* {0} limits nothing. */
+struct ceiling {
+    enum word network_allowed;
+    enum word require_enforcement;
+    struct ceiling_list paths;
+    struct ceiling_list env;
+};
+
+static enum word word_of(const cJSON *node, enum word absent)
+{
+    if (node == NULL)
+        return absent;
+    return tree_is(node, cJSON_True) ? WORD_TRUE : WORD_FALSE;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct str *x = a, *y = b;
+
+    return str_compare(*x, *y);
+}
+
+static void sort(struct ceiling_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(*list->items), by_bytes);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || !str_equal(list->items[kept - 1], list->items[i]))
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+/* From an array to items. */
+static int read_items(struct ceiling_list *list, bool are_paths, struct arena *arena)
+{
+    const cJSON *entry = NULL;
+    size_t count = 0;
+
+    if (list->met)
+        return 0;
+    cJSON_ArrayForEach(entry, list->array)
+    {
+        count++;
+    }
+    list->items = arena_alloc(arena, count, sizeof(*list->items));
+    if (list->items == NULL)
+        return -ENOMEM;
+    cJSON_ArrayForEach(entry, list->array)
+    {
+        struct str s = str_trim(tree_text(entry));
+        int r = are_paths ? plan_path_normalise(s, arena, &s) : 0;
+
+        if (r < 0)
+            return r;
+        list->items[list->count++] = s;
+    }
+    list->met = true;
+    sort(list);
+    return 0;
+}
+
+static struct ceiling_list list_of(const cJSON *array, bool given)
+{
+    return (struct ceiling_list){.given = given, .array = array};
+}
+
+static struct ceiling ceiling_of_baseline(const cJSON *baseline)
+{
+    const cJSON *paths = tree_get(baseline, "allowed_writable_paths");
+    const cJSON *env = tree_get(baseline, "allowed_env");
+
+    return (struct ceiling){
+        .network_allowed = word_of(tree_get(baseline, "network_allowed"), WORD_NONE),
+        .require_enforcement = word_of(tree_get(baseline, "require_enforcement"), WORD_NONE),
+        .paths = list_of(paths, paths != NULL),
+        .env = list_of(env, env != NULL),
+    };
+}
+
+/* What was signed is the most: a field that is absent there admits nothing. */
+static struct ceiling ceiling_of_signed(const cJSON *requirements)
+{
+    return (struct ceiling){
+        .network_allowed = word_of(tree_get(requirements, "network"), WORD_FALSE),
+        .require_enforcement = word_of(tree_get(requirements, "require_enforcement"), WORD_TRUE),
+        .paths = list_of(tree_get(requirements, "writable_paths"), true),
+        .env = list_of(tree_get(requirements, "env_allowlist"), true),
+    };
+}
+
+static bool admits(const struct ceiling_list *list, struct str s, bool are_paths)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (str_equal(list->items[i], s) || (are_paths && plan_path_admitted(s, list->items[i])))
+            return true;
+    }
+    return false;
+}
+
+static void keep_admitted(struct ceiling_list *kept, const struct ceiling_list *from,
+                          const struct ceiling_list *by, bool are_paths)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        if (admits(by, from->items[i], are_paths))
+            kept->items[kept->count++] = from->items[i];
+    }
+}
+
+/* What both admit: the entries of each that the other admits. For more than two it does not matter
+ * in which order they meet, since what lies beneath an admitted path is admitted too. */
+static int meet_lists(struct ceiling_list *list, struct ceiling_list *other, bool are_paths,
+                      struct arena *arena)
+{
+    struct ceiling_list kept = {.given = true, .met = true};
+    int r = 0;
+
+    if (!other->given)
+        return 0;
+    if (!list->given) {
+        *list = *other;
+        return 0;
+    }
+    r = read_items(list, are_paths, arena);
+    if (r == 0)
+        r = read_items(other, are_paths, arena);
+    if (r < 0)
+        return r;
+    kept.items = arena_alloc(arena, list->count + other->count, sizeof(*kept.items));
+    if (kept.items == NULL)
+        return -ENOMEM;
+    keep_admitted(&kept, list, other, are_paths);
+    keep_admitted(&kept, other, list, are_paths);
+    sort(&kept);
+    *list = kept;
+    return 0;
+}
+
+static int meet(struct ceiling *c, struct ceiling *other, struct arena *arena)
+{
+    int r = 0;
+
+    if (c->network_allowed == WORD_NONE || other->network_allowed == WORD_FALSE)
+        c->network_allowed = other->network_allowed;
+    if (c->require_enforcement == WORD_NONE || other->require_enforcement == WORD_TRUE)
+        c->require_enforcement = other->require_enforcement;
+    r = meet_lists(&c->paths, &other->paths, true, arena);
+    return r == 0 ? meet_lists(&c->env, &other->env, false, arena) : r;
+}
+
+static bool add_word(cJSON *object, const char *key, enum word word, struct arena *arena)
+{
+    return word == WORD_NONE ||
+           tree_add_member(object, key, tree_make_bool(arena, word == WORD_TRUE));
+}
+
+static bool add_list(cJSON *object, const char *key, const struct ceiling_list *list,
+                     struct arena *arena)
+{
+    cJSON *array = NULL;
+
+    if (!list->given)
+        return true;
+    if (!list->met && list->array != NULL)
+        return tree_add_member(object, key, tree_borrow(arena, list->array));
+    array = tree_make_array(arena);
+    if (array == NULL)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!tree_add_item(array, tree_make_text(arena, list->items[i])))
+            return false;
+    }
+    return tree_add_member(object, key, array);
+}
+
+static int write_ceiling(const struct ceiling *c, struct arena *arena, cJSON **ret_baseline)
+{
+    cJSON *object = tree_make_object(arena);
+
+    if (object == NULL || !add_word(object, "network_allowed", c->network_allowed, arena) ||
+        !add_word(object, "require_enforcement", c->require_enforcement, arena) ||
+        !add_list(object, "allowed_writable_paths", &c->paths, arena) ||
+        !add_list(object, "allowed_env", &c->env, arena))
+        return -ENOMEM;
+    *ret_baseline = object;
+    return 0;
+}
+
+int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
+{
+    bool narrows = j->found.in_use != NULL && j->claims.requirements != NULL;
+    struct ceiling ceiling = {0}, other = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < j->found.baseline_count; i++) {
+        other = ceiling_of_baseline(j->found.baselines[i]->baseline);
+        r = meet(&ceiling, &other, j->arena);
+    }
+    if (r == 0 && narrows) {
+        other = ceiling_of_signed(j->found.in_use->requirements);
+        r = meet(&ceiling, &other, j->arena);
+    }
+    if (r < 0)
+        return r;
+    if (j->found.baseline_count == 0 && !narrows) {
+        *ret_baseline = NULL;
+        return 0;
+    }
+    return write_ceiling(&ceiling, j->arena, ret_baseline);
+}

@@ -1,0 +1,101 @@
+/* gate_images - every image of the pod is pinned and listed (gate-v1, section 6). */
+
+#include <errno.h>
+
+#include "webhook/gate_internal.h"
+
+/* The digest that the pod states as its one identity; absent for what is no digest. */
+static struct str identity_digest(const struct judgement *j)
+{
+    return j->found.looked && str_is_sha256(j->claims.image_digest) ? j->claims.image_digest
+                                                                    : (struct str){0};
+}
+
+/* An image of the workload itself: of its evidence in use, else of what has expired, or the
+ * identity. */
+static bool is_own(const struct judgement *j, struct str digest)
+{
+    const struct gate_found *found = &j->found;
+    struct str identity = identity_digest(j);
+
+    if (str_present(identity) && str_equal(digest, identity))
+        return true;
+    if (found->in_use != NULL)
+        return str_list_has(found->in_use->images, digest);
+    for (size_t i = 0; i < found->expired_count; i++) {
+        if (str_list_has(found->expired[i]->images, digest))
+            return true;
+    }
+    return false;
+}
+
+static bool is_listed(const struct judgement *j, struct str digest)
+{
+    if (is_own(j, digest))
+        return true;
+    for (size_t i = 0; i < j->found.baseline_count; i++) {
+        if (str_list_has(j->found.baselines[i]->images, digest))
+            return true;
+    }
+    return false;
+}
+
+/* Where nothing says which images are the workload's own, none can be missed. */
+static bool knows_own(const struct judgement *j)
+{
+    return j->found.in_use != NULL || j->found.expired_count > 0 || str_present(identity_digest(j));
+}
+
+static int check_image(struct judgement *j, const struct image_use *use, bool lists_count)
+{
+    struct str place = {0};
+    int r = 0;
+
+    if (str_present(use->digest) && (!lists_count || is_listed(j, use->digest)))
+        return 0;
+    r = workload_image_place(&j->pod, use, j->arena, &place);
+    if (r < 0)
+        return r;
+    if (!str_present(use->digest))
+        return gate_add(j, GATE_CODE_IMAGE_UNPINNED, place,
+                        "this image is not pinned; write it as name@sha256:<64 lower-case hex "
+                        "digits>");
+    return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
+                    "neither the evidence nor a baseline lists %.*s; run an image that is listed, "
+                    "or have this one signed",
+                    (int)use->digest.len, use->digest.ptr);
+}
+
+static int check_own_runs(struct judgement *j)
+{
+    struct str place = {0};
+
+    if (!knows_own(j))
+        return 0;
+    for (size_t i = 0; i < j->pod.image_count; i++) {
+        const struct image_use *use = &j->pod.images[i];
+
+        if (use->list == IMAGE_CONTAINERS && str_present(use->digest) && is_own(j, use->digest))
+            return 0;
+    }
+    place = arena_format(j->arena, "%sspec.containers", j->pod.root);
+    if (!str_present(place))
+        return -ENOMEM;
+    return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
+                    "none of the containers runs, by digest, an image of the workload itself; run "
+                    "it, or correct the identity");
+}
+
+int gate_check_images(struct judgement *j)
+{
+    /* unsigned requirements of a skill list no images, so none can be held against them */
+    bool lists_count = !j->found.unsigned_accepted || str_present(j->claims.image_digest);
+
+    for (size_t i = 0; i < j->pod.image_count; i++) {
+        int r = check_image(j, &j->pod.images[i], lists_count);
+
+        if (r < 0)
+            return r;
+    }
+    return lists_count ? check_own_runs(j) : 0;
+}

@@ -1,0 +1,110 @@
+#ifndef WEBHOOK_GATE_INTERNAL_H
+#define WEBHOOK_GATE_INTERNAL_H
+
+/*
+ * gate_internal - what the files gate*.c share: one judgement while it is made.
+ *
+ * Errors     0, -ENOMEM; gate_read_claims() also what document_read() could not do (-EIO).
+ * Ownership  as gate.h: the arena, or borrowed.
+ */
+
+#include "k8s/workload.h"
+#include "webhook/gate.h"
+
+#define GATE_KEY_SKILL_REF WORKLOAD_ANNOTATION_PREFIX "skill-ref"
+#define GATE_KEY_IMAGE_DIGEST WORKLOAD_ANNOTATION_PREFIX "image-digest"
+#define GATE_KEY_CLASS WORKLOAD_ANNOTATION_PREFIX "class"
+#define GATE_KEY_REQUIREMENTS WORKLOAD_ANNOTATION_PREFIX "requirements"
+
+#define GATE_MAX_CLASS_BYTES 128
+#define GATE_MAX_MESSAGE_BYTES 1024 /* one finding's message */
+#define GATE_LAPSE_SOON_SEC (72 * 3600)
+
+/* Findings in the order in which they were met. */
+struct gate_findings {
+    struct gate_finding *items;
+    size_t count;
+    size_t room;
+};
+
+/* Section 1: what the pod says of itself. */
+struct gate_claims {
+    struct str skill_ref; /* trimmed; absent where not given or blank */
+    struct str image_digest;
+    struct str class_text;     /* likewise, and absent where it breaks its rules */
+    const cJSON *requirements; /* an object; NULL where not given or not readable */
+};
+
+/* Section 4: what was found for the one identity. */
+struct gate_found {
+    bool looked;                     /* exactly one identity */
+    bool conflict;                   /* two newest ones: none is in use */
+    const struct evidence *in_use;   /* NULL where none */
+    const struct evidence **expired; /* signed, in scope, for this identity */
+    size_t expired_count;
+    const struct evidence **baselines; /* valid and in scope */
+    size_t baseline_count;
+    bool unsigned_accepted; /* the annotation's requirements stand alone */
+};
+
+struct judgement {
+    const struct review *review;
+    const struct snapshot *snapshot;
+    const struct policy *policy;
+    struct moment now;
+    struct arena *arena;
+    struct workload pod; /* of review->object */
+    struct workload old; /* of review->old_object; UPDATE only */
+    struct gate_claims claims;
+    struct gate_found found;
+    struct gate_findings findings;
+    int max_age_days; /* the smallest of the configuration's and the baselines' */
+};
+
+/* gate_findings.c */
+
+/* The message is made by a printf format, cleaned of control characters and cut. */
+int gate_add(struct judgement *j, enum gate_code code, struct str place, const char *format, ...)
+    __attribute__((warn_unused_result, format(printf, 4, 5)));
+/* Into the order of section 6's table; within a code as they were met. */
+int gate_order_findings(struct judgement *j) __attribute__((warn_unused_result));
+
+/* gate_annotations.c */
+
+int gate_read_claims(struct judgement *j) __attribute__((warn_unused_result));
+/* gate.annotation.missing */
+int gate_check_presence(struct judgement *j) __attribute__((warn_unused_result));
+
+/* gate_unchanged.c: section 3, neither an image nor an annotation of ours differs. */
+int gate_is_unchanged(const struct workload *now, const struct workload *before,
+                      struct arena *arena, bool *ret_unchanged) __attribute__((warn_unused_result));
+
+/* gate_evidence.c */
+
+int gate_find_evidence(struct judgement *j) __attribute__((warn_unused_result));
+
+/* gate_input.c, gate_requirements.c, gate_baseline.c: section 5 */
+
+int gate_make_input(struct judgement *j, const cJSON **ret_input)
+    __attribute__((warn_unused_result));
+/* The object `requirements`; *ret_requirements is NULL where there are none. */
+int gate_make_requirements(struct judgement *j, cJSON **ret_requirements)
+    __attribute__((warn_unused_result));
+/* The object `baseline`; *ret_baseline is NULL where nothing limits. */
+int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
+    __attribute__((warn_unused_result));
+
+/* gate_images.c: section 6 */
+
+int gate_check_images(struct judgement *j) __attribute__((warn_unused_result));
+
+/* gate_exemption.c: the exemption that covers all that blocks; NULL where there is none. */
+
+const struct evidence *gate_find_exemption(const struct judgement *j, const struct plan *plan);
+
+/* gate_lapse.c */
+
+int gate_note_lapses(const struct judgement *j, struct decision *d)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,44 @@
+/* gate_lapse - what is in use and ends soon (gate-v1, section 7, `warnings`). */
+
+#include <errno.h>
+
+#include "webhook/gate_internal.h"
+
+static struct moment earlier(struct moment a, struct moment b)
+{
+    return moment_compare(a, b) < 0 ? a : b;
+}
+
+/* Within the next 72 hours, both ends of them included; what ended before is no news. */
+static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,
+                const struct evidence *e)
+{
+    struct gate_lapse lapse = {.at = end};
+
+    if (moment_compare(end, j->now) < 0 ||
+        moment_compare(end, moment_add_seconds(j->now, GATE_LAPSE_SOON_SEC)) > 0)
+        return 0;
+    lapse.what = arena_format(j->arena, "%s %.*s/%.*s", what, (int)e->namespace_name.len,
+                              e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
+    if (!str_present(lapse.what))
+        return -ENOMEM;
+    d->lapses[d->lapse_count++] = lapse;
+    return 0;
+}
+
+int gate_note_lapses(const struct judgement *j, struct decision *d)
+{
+    const struct evidence *e = d->evidence;
+    struct moment end = {0};
+    int r = 0;
+
+    if (e != NULL) {
+        end = moment_add_seconds(e->observed_at, j->max_age_days * MOMENT_SECONDS_PER_DAY);
+        if (e->has_expires_at)
+            end = earlier(end, e->expires_at);
+        r = note(j, d, end, "evidence", e);
+    }
+    if (r == 0 && d->exemption != NULL)
+        r = note(j, d, d->exemption->expires_at, "exemption", d->exemption);
+    return r;
+}

@@ -1,0 +1,195 @@
+/* gate_requirements - the signed requirements and what the pod says beside them (gate-v1,
+ * section 5): a pod can narrow what was signed; who asks for more meets the planner's ceiling. */
+
+#include <errno.h>
+
+#include "planner/tree.h"
+#include "webhook/gate_internal.h"
+
+/* How a field of the annotation stands to the signed one. */
+enum rule {
+    RULE_REPLACES = 1,
+    RULE_SAME,     /* may only repeat the signed value */
+    RULE_NARROWER, /* cwd_policy */
+    RULE_CONTROL,  /* counts only where the signed one is empty */
+};
+
+static const struct {
+    const char *name;
+    enum rule rule;
+} fields[] = {
+    {"source_ref", RULE_SAME},
+    {"source_digest", RULE_SAME},
+    {"observed_at", RULE_SAME},
+    {"network", RULE_REPLACES},
+    {"writable_paths", RULE_REPLACES},
+    {"env_allowlist", RULE_REPLACES},
+    {"cwd_policy", RULE_NARROWER},
+    {"require_enforcement", RULE_REPLACES},
+    {"allowed_syscalls", RULE_CONTROL},
+    {"allowed_egress_hosts", RULE_CONTROL},
+    {"required_capabilities", RULE_CONTROL},
+    {"resource_limits", RULE_CONTROL},
+};
+
+#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+
+static bool is_known(struct str name)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (str_equal(name, str_of(fields[i].name)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_blank(const cJSON *node)
+{
+    return tree_is(node, cJSON_String) && str_trim(tree_text(node)).len == 0;
+}
+
+/* What asks for no control (hardening-v1, section Input). */
+static bool is_empty(const cJSON *node)
+{
+    if (tree_is(node, cJSON_Array) || tree_is(node, cJSON_Object))
+        return node->child == NULL;
+    return node == NULL || tree_is(node, cJSON_NULL) || tree_is(node, cJSON_False) ||
+           is_blank(node);
+}
+
+/* As tree_get(), but a null is a member too: what was signed stands as it is. */
+static const cJSON *member_of(const cJSON *object, const char *name)
+{
+    const cJSON *member = NULL;
+
+    cJSON_ArrayForEach(member, object)
+    {
+        if (str_equal(tree_key(member), str_of(name)))
+            break;
+    }
+    return member;
+}
+
+/* A field that is given: there, not null, and no text of blanks. */
+static const cJSON *given(const cJSON *object, const char *name)
+{
+    const cJSON *node = tree_get(object, name);
+
+    return is_blank(node) ? NULL : node;
+}
+
+/* The same text; another type is never the same. */
+static bool is_same(const cJSON *a, const cJSON *b)
+{
+    return tree_is(a, cJSON_String) && tree_is(b, cJSON_String) &&
+           str_equal(str_trim(tree_text(a)), str_trim(tree_text(b)));
+}
+
+/* From the narrowest, 1; 0 for what is no policy. */
+static int breadth(const cJSON *node)
+{
+    static const char *const policies[] = {"skill-directory", "workspace", "custom"};
+
+    if (node == NULL || tree_is(node, cJSON_NULL) || is_blank(node))
+        return 1;
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        if (str_equal(str_trim(tree_text(node)), str_of(policies[i])))
+            return (int)i + 1;
+    }
+    return 0;
+}
+
+static bool is_narrower(const cJSON *asked, const cJSON *signed_one)
+{
+    return breadth(asked) != 0 && breadth(asked) <= breadth(signed_one);
+}
+
+static int add_conflict(struct judgement *j, const char *field, enum rule rule)
+{
+    return gate_add(j, GATE_CODE_ANNOTATION_CONFLICT, str_of(field), "%s; %s",
+                    rule == RULE_SAME
+                        ? "the annotation may give this field only with its signed value"
+                        : "the annotation asks for a broader working directory than was signed",
+                    "take the field out of the annotation, or have it signed");
+}
+
+/* The one of the two that counts; NULL where neither is there. */
+static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const cJSON *asked,
+                  const cJSON **ret_node)
+{
+    bool keeps = asked == NULL;
+    int r = 0;
+
+    switch (fields[i].rule) {
+    case RULE_SAME:
+        keeps = true;
+        if (asked != NULL && !is_same(asked, signed_one))
+            r = add_conflict(j, fields[i].name, fields[i].rule);
+        break;
+    case RULE_NARROWER:
+        if (asked != NULL && !is_same(asked, signed_one) && !is_narrower(asked, signed_one)) {
+            keeps = true;
+            r = add_conflict(j, fields[i].name, fields[i].rule);
+        }
+        break;
+    case RULE_CONTROL:
+        keeps = keeps || !is_empty(signed_one);
+        break;
+    case RULE_REPLACES:
+        break;
+    }
+    *ret_node = keeps ? signed_one : asked;
+    return r;
+}
+
+/* Unknown ones are carried along whatever their value, so that the planner sees them. */
+static int carry_unknown(struct judgement *j, cJSON *made)
+{
+    const cJSON *member = NULL;
+
+    cJSON_ArrayForEach(member, j->claims.requirements)
+    {
+        if (!is_known(tree_key(member)) &&
+            !tree_add_member(made, member->string, tree_borrow(j->arena, member)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int compose(struct judgement *j, cJSON *made)
+{
+    const cJSON *signed_ones = j->found.in_use->requirements;
+
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        const cJSON *node = NULL;
+        int r = choose(j, i, member_of(signed_ones, fields[i].name),
+                       given(j->claims.requirements, fields[i].name), &node);
+
+        if (r < 0)
+            return r;
+        if (node != NULL && !tree_add_member(made, fields[i].name, tree_borrow(j->arena, node)))
+            return -ENOMEM;
+    }
+    return carry_unknown(j, made);
+}
+
+int gate_make_requirements(struct judgement *j, cJSON **ret_requirements)
+{
+    cJSON *made = NULL;
+    int r = 0;
+
+    if (j->found.in_use == NULL && !j->found.unsigned_accepted) {
+        *ret_requirements = NULL;
+        return 0;
+    }
+    if (j->found.in_use == NULL) {
+        made = tree_borrow(j->arena, j->claims.requirements);
+    } else {
+        made = tree_make_object(j->arena);
+        r = made != NULL ? compose(j, made) : -ENOMEM;
+    }
+    if (r < 0 || made == NULL)
+        return -ENOMEM;
+    *ret_requirements = made;
+    return 0;
+}
