@@ -149,10 +149,10 @@ int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t
     return 0;
 }
 
-int builder_adopt(struct builder *b, cJSON *object, const cJSON *member)
+int builder_adopt(struct arena *arena, cJSON *object, const cJSON *member)
 {
     const struct document_node *from = (const struct document_node *)(const void *)member;
-    struct document_node *added = arena_alloc(b->arena, 1, sizeof(*added));
+    struct document_node *added = arena_alloc(arena, 1, sizeof(*added));
 
     if (added == NULL)
         return -ENOMEM;

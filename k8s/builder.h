@@ -81,7 +81,7 @@ int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t
     __attribute__((warn_unused_result));
 
 /* One more member of an object, which shares what is in another object's member. Not counted. */
-int builder_adopt(struct builder *b, cJSON *object, const cJSON *member)
+int builder_adopt(struct arena *arena, cJSON *object, const cJSON *member)
     __attribute__((warn_unused_result));
 
 /* The value given last to the object opened last; NULL where there is none. */

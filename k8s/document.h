@@ -68,7 +68,8 @@ enum document_rules {
  *                                            that its type is known
  *   {.key = "*", ...}                        every item of a list, every other member of an object
  *
- * A value of another type than the table is for is kept as if it were the third kind.
+ * The first row that fits counts. A list in the place of an object has no items then, and an object
+ * in the place of a list the members that `*` fits.
  */
 struct document_shape {
     const char *key;
@@ -119,6 +120,18 @@ int document_next(struct document_stream *stream, struct arena *arena, cJSON **r
 /* Where a node that was read from text stands, or its name. False for what has no such place. */
 bool document_place(struct str text, const cJSON *node, bool of_key, size_t *ret_line,
                     size_t *ret_column) __attribute__((nonnull(4, 5)));
+
+/* A place in a text, to find others behind it without counting from the start. {.line = 1} is the
+ * beginning. */
+struct document_cursor {
+    size_t offset;
+    size_t line;
+    size_t line_begin; /* offset */
+};
+
+/* On, or back, to the byte at offset. Returns its column. */
+size_t document_advance(struct document_cursor *cursor, struct str text, size_t offset)
+    __attribute__((nonnull));
 
 /* Line and column of the byte at offset. */
 void document_locate(struct str text, size_t offset, size_t *ret_line, size_t *ret_column)

@@ -2,12 +2,13 @@
 #define K8S_READER_H
 
 /*
- * reader - what the readers of both syntaxes give to document.c, and what they share.
+ * reader - what the readers of both syntaxes share, and give to document.c and stream.c.
  *
  * Errors     0; -EBADMSG with a fault; -E2BIG, -ENOMEM, -EIO as in document.h.
  */
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "k8s/document.h"
@@ -23,6 +24,17 @@ struct reader_fault {
 #define READER_WHAT_UTF8 "not valid UTF-8"
 #define READER_WHAT_NUL "a NUL character"
 #define READER_MAX_NUMBER_BYTES 64 /* of a number that is converted without memory of its own */
+
+int reader_refuse(struct str text, struct reader_fault fault, struct document_error *reterr);
+
+/* A byte order mark of UTF-16, or a NUL where ASCII in UTF-16 has one. */
+bool reader_is_utf16(struct str text, struct reader_fault *reterr);
+
+/* offset, or behind the byte order mark that stands there. */
+size_t reader_behind_mark(struct str text, size_t offset);
+
+/* A null node, for a document without content; NULL when out of memory. */
+cJSON *reader_null(struct arena *arena);
 
 /* One value from `offset` on. ret_end: where it ends. A byte order mark is no part of it. */
 int json_read(struct str text, size_t offset, const struct document_options *options,

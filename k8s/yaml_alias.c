@@ -144,7 +144,7 @@ static int merge_object(struct yaml *y, struct yaml_level *level, cJSON *object,
                 y, level->merge_offset,
                 "readers differ on which of two keys holds: put the merge key first");
         if (!twice) {
-            r = builder_adopt(&y->builder, object, member);
+            r = builder_adopt(y->arena, object, member);
             if (r < 0)
                 return r;
         }

@@ -1,0 +1,38 @@
+#include "k8s/reader.h"
+
+#include <errno.h>
+
+#define BYTE_ORDER_MARK STR("\xEF\xBB\xBF")
+
+int reader_refuse(struct str text, struct reader_fault fault, struct document_error *reterr)
+{
+    document_locate(text, fault.offset, &reterr->line, &reterr->column);
+    reterr->what = fault.what;
+    return -EBADMSG;
+}
+
+bool reader_is_utf16(struct str text, struct reader_fault *reterr)
+{
+    if (!str_starts_with(text, STR("\xFF\xFE")) && !str_starts_with(text, STR("\xFE\xFF")) &&
+        (text.len < 2 || (text.ptr[0] == '\0') == (text.ptr[1] == '\0')))
+        return false;
+    *reterr = (struct reader_fault){.what = "UTF-16: save the text as UTF-8"};
+    return true;
+}
+
+size_t reader_behind_mark(struct str text, size_t offset)
+{
+    struct str rest = {text.ptr + offset, text.len - offset};
+
+    return str_starts_with(rest, BYTE_ORDER_MARK) ? offset + BYTE_ORDER_MARK.len : offset;
+}
+
+cJSON *reader_null(struct arena *arena)
+{
+    struct document_node *node = arena_alloc(arena, 1, sizeof(*node));
+
+    if (node == NULL)
+        return NULL;
+    node->node.type = cJSON_NULL;
+    return &node->node;
+}

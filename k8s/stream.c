@@ -1,0 +1,170 @@
+#include <errno.h>
+
+#include "k8s/document.h"
+#include "k8s/reader.h"
+
+#define MARKER STR("---")
+
+struct document_stream document_stream_make(struct str text, enum document_syntax syntax,
+                                            size_t max_nodes)
+{
+    return (struct document_stream){
+        .text = text,
+        .options = {.syntax = syntax, .rules = DOCUMENT_MANIFEST, .max_nodes = max_nodes},
+    };
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Behind the line that offset stands in. */
+static size_t behind_line(struct str text, size_t offset)
+{
+    while (offset < text.len && !is_line_end(text.ptr[offset]))
+        offset++;
+    if (offset + 1 < text.len && text.ptr[offset] == '\r' && text.ptr[offset + 1] == '\n')
+        offset++;
+    return offset < text.len ? offset + 1 : offset;
+}
+
+/* The line at offset begins with `---`, with nothing or a blank behind it. */
+static bool is_marker(struct str text, size_t offset)
+{
+    struct str rest = {text.ptr + offset, text.len - offset};
+
+    if (!str_starts_with(rest, MARKER))
+        return false;
+    return rest.len == MARKER.len || str_is_blank(rest.ptr[MARKER.len]);
+}
+
+/* Nothing but a comment stands behind the marker at offset. */
+static bool is_bare_marker(struct str text, size_t offset)
+{
+    size_t i = offset + MARKER.len, marker_end = i;
+
+    while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\t'))
+        i++;
+    return i == text.len || is_line_end(text.ptr[i]) || (text.ptr[i] == '#' && i > marker_end);
+}
+
+/* Where the next document's line `---` begins, or the end. */
+static size_t find_marker(struct str text, size_t offset)
+{
+    while (offset < text.len && !is_marker(text, reader_behind_mark(text, offset)))
+        offset = behind_line(text, offset);
+    return offset;
+}
+
+/*
+ * libyaml knows a byte order mark only at the very beginning, so each document is given to it
+ * alone, without its line `---` where nothing else stands there.
+ */
+static int next_yaml(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
+                     struct str *ret_document, struct reader_fault *reterr)
+{
+    size_t begin = reader_behind_mark(stream->text, stream->offset), end = 0;
+    cJSON *tree = NULL;
+    int r = 0;
+
+    if (is_marker(stream->text, begin) && is_bare_marker(stream->text, begin)) {
+        begin = behind_line(stream->text, begin);
+        end = find_marker(stream->text, begin);
+        begin = end > begin ? reader_behind_mark(stream->text, begin) : begin;
+    } else {
+        end = find_marker(stream->text, behind_line(stream->text, begin));
+    }
+    r = yaml_read(stream->text, begin, end, &stream->options, arena, &tree, reterr);
+    if (r < 0)
+        return r;
+    if (tree == NULL)
+        tree = reader_null(arena);
+    if (tree == NULL)
+        return -ENOMEM;
+    stream->offset = end;
+    *ret_tree = tree;
+    *ret_document = (struct str){stream->text.ptr + begin, end - begin};
+    return 0;
+}
+
+static int next_json(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
+                     struct str *ret_document, struct reader_fault *reterr)
+{
+    size_t begin = json_skip_blanks(stream->text, stream->offset), end = 0;
+    cJSON *tree = NULL;
+    int r = json_read(stream->text, begin, &stream->options, arena, &tree, &end, reterr);
+
+    if (r < 0)
+        return r;
+    stream->offset = json_skip_blanks(stream->text, end);
+    *ret_tree = tree;
+    *ret_document = (struct str){stream->text.ptr + begin, end - begin};
+    return 0;
+}
+
+static bool opens_json(struct str text, size_t offset)
+{
+    return offset < text.len && (text.ptr[offset] == '{' || text.ptr[offset] == '[');
+}
+
+/*
+ * The first document of a text of either syntax: JSON where it reads as an object or list, with
+ * nothing or another one behind it.
+ */
+static int first_of_either(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
+                           struct str *ret_document, struct reader_fault *reterr)
+{
+    struct document_stream json = *stream;
+    int r = -EBADMSG;
+
+    json.options.syntax = DOCUMENT_JSON;
+    if (opens_json(json.text, json_skip_blanks(json.text, json.offset)))
+        r = next_json(&json, arena, ret_tree, ret_document, reterr);
+    if (r == 0 && (json.offset == json.text.len || opens_json(json.text, json.offset))) {
+        *stream = json;
+        return 0;
+    }
+    if (r != 0 && r != -EBADMSG)
+        return r;
+    stream->options.syntax = DOCUMENT_YAML;
+    return next_yaml(stream, arena, ret_tree, ret_document, reterr);
+}
+
+static int next_document(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
+                         struct str *ret_document, struct reader_fault *reterr)
+{
+    if (stream->offset == 0) {
+        if (reader_is_utf16(stream->text, reterr))
+            return -EBADMSG;
+        stream->offset = reader_behind_mark(stream->text, 0);
+    }
+    if (stream->options.syntax == DOCUMENT_JSON)
+        stream->offset = json_skip_blanks(stream->text, stream->offset);
+    if (stream->offset == stream->text.len) {
+        *ret_tree = NULL;
+        *ret_document = (struct str){stream->text.ptr + stream->text.len, 0};
+        return 0;
+    }
+    switch (stream->options.syntax) {
+    case DOCUMENT_JSON:
+        return next_json(stream, arena, ret_tree, ret_document, reterr);
+    case DOCUMENT_YAML:
+        return next_yaml(stream, arena, ret_tree, ret_document, reterr);
+    case DOCUMENT_EITHER:
+        break;
+    }
+    return first_of_either(stream, arena, ret_tree, ret_document, reterr);
+}
+
+int document_next(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
+                  struct str *ret_document, struct document_error *reterr)
+{
+    struct reader_fault fault = {0};
+    int r = 0;
+
+    if (stream->text.len > UINT32_MAX)
+        return -E2BIG;
+    r = next_document(stream, arena, ret_tree, ret_document, &fault);
+    return r == -EBADMSG ? reader_refuse(stream->text, fault, reterr) : r;
+}
