@@ -10,6 +10,7 @@
 
 static const struct command *const commands[] = {
     &command_plan,
+    &command_verify,
     &command_version,
 };
 

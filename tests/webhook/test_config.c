@@ -263,89 +263,85 @@ Test(config, relative_paths_begin_at_the_files_own_folder)
     remove_config(&place);
 }
 
+static const struct {
+    const char *text;
+    const char *wanted;
+} refused[] = {
+    {"lisen: {}\n", "1:1: lisen is not a known key; did you mean listen?\n"},
+    {"tls:\n  cert: a\n", "2:3: cert is not a known key\n"},
+    {"\"a b\": 1\n", "1:1: this is not a known key\n"},
+    {"- a\n", "1:1: the configuration must be a mapping\n"},
+    {"apiVersion: sandbox.runx.dev/v2\n", "1:13: apiVersion must be one of: sandbox.runx.dev/v1\n"},
+    {"kind: Gate\n", "1:7: kind must be one of: GateConfiguration\n"},
+    {"tls: [a]\n", "1:6: tls must be a mapping\n"},
+    {"tls: {certificate: 5}\n", "1:20: tls.certificate must be text: quote it\n"},
+    {"tls: {key: \"\"}\n", "1:12: tls.key must be a path\n"},
+    {"tls: {clientCA: a}\n",
+     "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+    {"tls: {clientNames: [a]}\n",
+     "1:20: tls.clientNames needs tls.clientCA: without it no name is checked\n"},
+    {"tls: {clientCA: a, clientNames: [\" \"]}\n",
+     "1:34: tls.clientNames: an entry must be text of 1 to 4096 bytes\n"
+     "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+    {"listen: {webhook: \"::1:8443\"}\n",
+     "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+     "\"[::1]:8443\"\n"},
+    {"listen: {webhook: \"fd00::10\"}\n",
+     "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+     "\"[::1]:8443\"\n"},
+    {"listen: {admin: localhost}\n", "1:17: listen.admin has no port, as in \"[::]:8443\"\n"},
+    {"keyring: {threshold: 0}\n", "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
+    {"keyring: {threshold: \"1\"}\n",
+     "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
+    {"keyring: {kinds: {SandboxThing: {}}}\n", "1:19: SandboxThing is not a known key\n"},
+    {"keyring: {kinds: {SandboxBaseline: {keys: []}}}\n",
+     "1:43: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
+     "so nothing could ever be valid\n"},
+    {"keyring: {threshold: 2, kinds: {SandboxBaseline: {keys: [a, a]}}}\n",
+     "1:57: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
+     "so nothing could ever be valid\n"},
+    {"evidence: {source: directory}\n",
+     "1:20: evidence.source is directory, so evidence.directory must name one\n"},
+    {"evidence: {directory: a}\n",
+     "1:23: evidence.directory is only read with evidence.source: directory\n"},
+    {"evidence: {source: folder}\n", "1:20: evidence.source must be one of: cluster, directory\n"},
+    {"evidence: {namespace: \"a*\"}\n",
+     "1:23: evidence.namespace must be the exact name of a namespace\n"},
+    {"evidence: {unsigned: true}\n", "1:22: evidence.unsigned must be one of: refuse, accept\n"},
+    {"evidence: {maxAgeDays: 0}\n",
+     "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+    {"evidence: {maxAgeDays: 3651}\n",
+     "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+    {"evidence: {maxAgeDays: 1.5}\n",
+     "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
+    {"evidence: {clockSkewSeconds: -1}\n",
+     "1:30: evidence.clockSkewSeconds must be a whole number from 0 to 86400\n"},
+    {"evidence: {revoked: [sha256:abc]}\n",
+     "1:22: evidence.revoked: an entry must be sha256: and 64 lowercase hex digits\n"},
+    {"evidence: {revoked: sha256}\n", "1:21: evidence.revoked must be a list\n"},
+    {"evidence: {audience: 5}\n", "1:22: evidence.audience must be text: quote it\n"},
+    {"defaults: {enforce: all}\n",
+     "1:21: defaults.enforce must be one of: none, annotated, required\n"},
+    {"defaults: {controllers: required}\n",
+     "1:25: defaults.controllers must be one of: warn, none, enforce\n"},
+    {"floor: {controllers: warn}\n", "1:9: controllers is not a known key\n"},
+    {"exempt: {namespaces: [\"kube-*\"]}\n",
+     "1:23: exempt.namespaces: an entry must be the exact name of a namespace\n"},
+    {"exempt: {users: [7]}\n", "1:18: exempt.users: an entry must be text: quote it\n"},
+    {"limits: {maxBodyBytes: 33554433}\n",
+     "1:1: a quarter of limits.maxInFlightBytes must be at least limits.maxBodyBytes: one "
+     "address may hold no more than that quarter\n"},
+    {"limits: {maxInFlight: 0}\n",
+     "1:23: limits.maxInFlight must be a whole number from 1 to 65536\n"},
+    {"decisionLog: {allowed: \"true\"}\n", "1:24: decisionLog.allowed must be true or false\n"},
+    {"decisionLog: {path: \"\"}\n", "1:21: decisionLog.path must be a path\n"},
+    {"drainSeconds: 3601\n", "1:15: drainSeconds must be a whole number from 0 to 3600\n"},
+};
+
 Test(config, what_the_contract_does_not_allow_is_refused_with_its_place)
 {
-    static const struct {
-        const char *text;
-        const char *wanted;
-    } rows[] = {
-        {"lisen: {}\n", "1:1: lisen is not a known key; did you mean listen?\n"},
-        {"tls:\n  cert: a\n", "2:3: cert is not a known key\n"},
-        {"\"a b\": 1\n", "1:1: this is not a known key\n"},
-        {"- a\n", "1:1: the configuration must be a mapping\n"},
-        {"apiVersion: sandbox.runx.dev/v2\n",
-         "1:13: apiVersion must be one of: sandbox.runx.dev/v1\n"},
-        {"kind: Gate\n", "1:7: kind must be one of: GateConfiguration\n"},
-        {"tls: [a]\n", "1:6: tls must be a mapping\n"},
-        {"tls: {certificate: 5}\n", "1:20: tls.certificate must be text: quote it\n"},
-        {"tls: {key: \"\"}\n", "1:12: tls.key must be a path\n"},
-        {"tls: {clientCA: a}\n",
-         "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
-        {"tls: {clientNames: [a]}\n",
-         "1:20: tls.clientNames needs tls.clientCA: without it no name is checked\n"},
-        {"tls: {clientCA: a, clientNames: [\" \"]}\n",
-         "1:34: tls.clientNames: an entry must be text of 1 to 4096 bytes\n"
-         "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
-        {"listen: {webhook: \"::1:8443\"}\n",
-         "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
-         "\"[::1]:8443\"\n"},
-        {"listen: {webhook: \"fd00::10\"}\n",
-         "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
-         "\"[::1]:8443\"\n"},
-        {"listen: {admin: localhost}\n", "1:17: listen.admin has no port, as in \"[::]:8443\"\n"},
-        {"keyring: {threshold: 0}\n",
-         "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
-        {"keyring: {threshold: \"1\"}\n",
-         "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
-        {"keyring: {kinds: {SandboxThing: {}}}\n", "1:19: SandboxThing is not a known key\n"},
-        {"keyring: {kinds: {SandboxBaseline: {keys: []}}}\n",
-         "1:43: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
-         "so nothing could ever be valid\n"},
-        {"keyring: {threshold: 2, kinds: {SandboxBaseline: {keys: [a, a]}}}\n",
-         "1:57: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
-         "so nothing could ever be valid\n"},
-        {"evidence: {source: directory}\n",
-         "1:20: evidence.source is directory, so evidence.directory must name one\n"},
-        {"evidence: {directory: a}\n",
-         "1:23: evidence.directory is only read with evidence.source: directory\n"},
-        {"evidence: {source: folder}\n",
-         "1:20: evidence.source must be one of: cluster, directory\n"},
-        {"evidence: {namespace: \"a*\"}\n",
-         "1:23: evidence.namespace must be the exact name of a namespace\n"},
-        {"evidence: {unsigned: true}\n",
-         "1:22: evidence.unsigned must be one of: refuse, accept\n"},
-        {"evidence: {maxAgeDays: 0}\n",
-         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
-        {"evidence: {maxAgeDays: 3651}\n",
-         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
-        {"evidence: {maxAgeDays: 1.5}\n",
-         "1:24: evidence.maxAgeDays must be a whole number from 1 to 3650\n"},
-        {"evidence: {clockSkewSeconds: -1}\n",
-         "1:30: evidence.clockSkewSeconds must be a whole number from 0 to 86400\n"},
-        {"evidence: {revoked: [sha256:abc]}\n",
-         "1:22: evidence.revoked: an entry must be sha256: and 64 lowercase hex digits\n"},
-        {"evidence: {revoked: sha256}\n", "1:21: evidence.revoked must be a list\n"},
-        {"evidence: {audience: 5}\n", "1:22: evidence.audience must be text: quote it\n"},
-        {"defaults: {enforce: all}\n",
-         "1:21: defaults.enforce must be one of: none, annotated, required\n"},
-        {"defaults: {controllers: required}\n",
-         "1:25: defaults.controllers must be one of: warn, none, enforce\n"},
-        {"floor: {controllers: warn}\n", "1:9: controllers is not a known key\n"},
-        {"exempt: {namespaces: [\"kube-*\"]}\n",
-         "1:23: exempt.namespaces: an entry must be the exact name of a namespace\n"},
-        {"exempt: {users: [7]}\n", "1:18: exempt.users: an entry must be text: quote it\n"},
-        {"limits: {maxBodyBytes: 33554433}\n",
-         "1:1: a quarter of limits.maxInFlightBytes must be at least limits.maxBodyBytes: one "
-         "address may hold no more than that quarter\n"},
-        {"limits: {maxInFlight: 0}\n",
-         "1:23: limits.maxInFlight must be a whole number from 1 to 65536\n"},
-        {"decisionLog: {allowed: \"true\"}\n", "1:24: decisionLog.allowed must be true or false\n"},
-        {"decisionLog: {path: \"\"}\n", "1:21: decisionLog.path must be a path\n"},
-        {"drainSeconds: 3601\n", "1:15: drainSeconds must be a whole number from 0 to 3600\n"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_wrong(rows[i].text, rows[i].wanted);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        assert_wrong(refused[i].text, refused[i].wanted);
 }
 
 Test(config, all_problems_are_reported_at_once)

@@ -21,6 +21,7 @@ struct command {
 };
 
 extern const struct command command_plan;
+extern const struct command command_verify;
 extern const struct command command_version;
 
 #endif

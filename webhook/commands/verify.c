@@ -1,0 +1,326 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "k8s/file.h"
+#include "k8s/folder.h"
+#include "k8s/manifest.h"
+#include "planner/arena.h"
+#include "planner/buffer.h"
+#include "planner/tree.h"
+#include "webhook/bytes.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/configmap.h"
+#include "webhook/commands/files.h"
+#include "webhook/commands/options.h"
+#include "webhook/commands/output.h"
+
+#define VERIFY_MAX_JSON_BYTES ((size_t)64 * 1024 * 1024)
+
+enum verify_output { VERIFY_OUTPUT_TABLE = 0, VERIFY_OUTPUT_JSON };
+
+static const char *const verify_outputs[] = {"table", "json", NULL};
+
+struct verify {
+    const struct keyring *keyring;
+    struct policy policy;
+    enum verify_output output;
+    struct buffer json; /* a list, open */
+    size_t valid;
+    size_t invalid;
+    size_t unreadable; /* files */
+};
+
+static void drop_keyring(struct keyring **keyring)
+{
+    keyring_unref(*keyring);
+}
+
+static void drop_evidence(struct evidence **evidence)
+{
+    evidence_unref(*evidence);
+}
+
+static struct str signature_text(enum signature_result result)
+{
+    switch (result) {
+    case SIGNATURE_GOOD:
+        return STR("verifies");
+    case SIGNATURE_UNKNOWN_KEY:
+        return STR("the keyring has no key of that id");
+    case SIGNATURE_NOT_BASE64:
+        return STR("the signature is not base64 as the gate reads it");
+    case SIGNATURE_BAD:
+    default:
+        return STR("the key did not make this signature over these bytes");
+    }
+}
+
+/* What of a manifest is known once it was looked at. */
+struct verdict {
+    struct str file;
+    const struct evidence_source *source;
+    const struct evidence *evidence;
+    bool valid;
+    struct str reason; /* absent where valid */
+};
+
+static void print_key_ids(const struct evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->key_ids.count; i++)
+        printf("%s%.*s", i > 0 ? ", " : "", (int)evidence->key_ids.items[i].len,
+               evidence->key_ids.items[i].ptr);
+}
+
+static int print_signatures(const struct verify *verify, const struct evidence_source *source,
+                            struct arena *arena)
+{
+    const cJSON *annotation = NULL;
+
+    cJSON_ArrayForEach(annotation, source->annotations)
+    {
+        unsigned char identity[KEYRING_IDENTITY_BYTES];
+        enum signature_result result = SIGNATURE_BAD;
+        struct str id = configmap_key_id(tree_key(annotation));
+        struct str why = {0};
+        int r = 0;
+
+        if (!str_present(id) || !str_present(source->document))
+            continue;
+        r = keyring_verify(verify->keyring, id, source->document, tree_text(annotation), &result,
+                           identity);
+        if (r != 0)
+            return r;
+        why = signature_text(result);
+        id = output_visible(arena, id);
+        if (!str_present(id))
+            return -ENOMEM;
+        printf("  %.*s: %.*s\n", (int)id.len, id.ptr, (int)why.len, why.ptr);
+    }
+    return 0;
+}
+
+static int print_verdict(const struct verify *verify, const struct verdict *verdict,
+                         struct arena *arena)
+{
+    const struct evidence_source *source = verdict->source;
+    struct str name =
+        arena_format(arena, "%.*s: %.*s/%.*s", (int)verdict->file.len, verdict->file.ptr,
+                     (int)source->namespace_name.len, source->namespace_name.ptr,
+                     (int)source->name.len, str_present(source->name) ? source->name.ptr : "");
+
+    name = str_present(name) ? output_visible(arena, name) : name;
+    if (!str_present(name))
+        return -ENOMEM;
+    printf("%.*s: ", (int)name.len, name.ptr);
+    if (verdict->valid) {
+        output_print(stdout, COLOUR_GOOD, STR("valid"));
+        printf(", %s, signed by ", evidence_kind_text(verdict->evidence->kind));
+        print_key_ids(verdict->evidence);
+        printf("\n");
+    } else {
+        struct str reason = output_visible(arena, verdict->reason);
+
+        output_print(stdout, COLOUR_BAD, STR("not valid"));
+        printf(": %.*s\n", (int)reason.len, str_present(reason) ? reason.ptr : "");
+    }
+    return print_signatures(verify, source, arena);
+}
+
+static void add_verdict(struct buffer *b, const struct verdict *verdict, bool first)
+{
+    const struct str_list *ids = &verdict->evidence->key_ids;
+
+    buffer_add(b, first ? STR("{\"file\":") : STR(",{\"file\":"));
+    buffer_add_json(b, verdict->file);
+    buffer_add(b, STR(",\"namespace\":"));
+    buffer_add_json(b, verdict->source->namespace_name);
+    buffer_add(b, STR(",\"name\":"));
+    buffer_add_json(b, verdict->source->name);
+    buffer_add(b, verdict->valid ? STR(",\"valid\":true,\"keys\":[")
+                                 : STR(",\"valid\":false,\"keys\":["));
+    for (size_t i = 0; i < ids->count; i++) {
+        if (i > 0)
+            buffer_add_char(b, ',');
+        buffer_add_json(b, ids->items[i]);
+    }
+    buffer_add(b, STR("],\"reason\":"));
+    buffer_add_json(b, verdict->reason);
+    buffer_add_char(b, '}');
+}
+
+/* Revocation and audience are the configuration's; a keyring alone knows neither. */
+static bool is_well_signed(const struct evidence *evidence)
+{
+    return evidence->state == EVIDENCE_VALID || evidence->state == EVIDENCE_OTHER_AUDIENCE;
+}
+
+static int verify_configmap(struct verify *verify, struct str file,
+                            const struct evidence_source *source, bool labelled,
+                            struct arena *arena)
+{
+    __attribute__((cleanup(drop_evidence))) struct evidence *evidence = NULL;
+    struct verdict verdict = {.file = file, .source = source};
+    int r = evidence_make(source, verify->keyring, &verify->policy, &evidence);
+
+    if (r != 0)
+        return r;
+    verdict.evidence = evidence;
+    verdict.valid = labelled && is_well_signed(evidence);
+    if (!labelled)
+        verdict.reason = STR("the label " EVIDENCE_LABEL ": \"true\" is missing");
+    else if (!verdict.valid)
+        verdict.reason = evidence->reason;
+    if (verify->output == VERIFY_OUTPUT_JSON)
+        add_verdict(&verify->json, &verdict, verify->valid + verify->invalid == 0);
+    else
+        r = print_verdict(verify, &verdict, arena);
+    if (verdict.valid)
+        verify->valid++;
+    else
+        verify->invalid++;
+    return r;
+}
+
+/* 0 also for a file that cannot be read: that is counted. */
+static int verify_file(struct verify *verify, const char *file)
+{
+    struct arena cleanup_arena arena = {0};
+    struct document_error error = {0};
+    struct manifest_object object = {0};
+    struct manifest manifest;
+    struct str text = {0};
+    int r = bytes_read(file, FOLDER_MAX_FILE_BYTES, &arena, &text);
+
+    if (r != 0 && r != -ENOMEM) {
+        complain("%s: %s", file, file_error_text(r));
+        verify->unreadable++;
+        return 0;
+    }
+    manifest = manifest_make(text, DOCUMENT_EITHER, &arena);
+    while (r == 0) {
+        struct evidence_source source = {0};
+        bool labelled = false;
+
+        r = manifest_next(&manifest, &object, &error);
+        if (r != 0 || object.tree == NULL)
+            break;
+        if (configmap_read(object.tree, &source, &labelled))
+            r = verify_configmap(verify, str_of(file), &source, labelled, &arena);
+    }
+    if (r == -EBADMSG || r == -E2BIG) {
+        if (r == -EBADMSG)
+            complain_at(file, error.line, error.column, str_of(error.what));
+        else
+            complain("%s: the file has too many nodes", file);
+        verify->unreadable++;
+        return 0;
+    }
+    return r;
+}
+
+static int verify_files(struct verify *verify, const struct operands *operands, bool deep,
+                        struct arena *arena)
+{
+    struct files files = {.arena = arena};
+    struct progress progress = {.what = "files"};
+    int r = 0;
+
+    for (size_t i = 0; i < operands->count; i++) {
+        if (files_add(&files, operands->items[i], deep) != 0)
+            return COMMAND_FAILED;
+    }
+    verify->json = buffer_make(arena, VERIFY_MAX_JSON_BYTES);
+    buffer_add_char(&verify->json, '[');
+    progress.total = files.count;
+    for (size_t i = 0; i < files.count && r == 0; i++) {
+        r = verify_file(verify, files.items[i]);
+        progress_step(&progress);
+    }
+    progress_end(&progress);
+    if (r == 0 && verify->output == VERIFY_OUTPUT_JSON) {
+        struct str json = {0};
+
+        buffer_add(&verify->json, STR("]\n"));
+        json = buffer_text(&verify->json);
+        r = verify->json.error;
+        (void)fwrite(json.ptr, 1, json.len, stdout);
+    }
+    if (r != 0) {
+        complain("%s", strerror(-r));
+        return COMMAND_FAILED;
+    }
+    if (verify->valid + verify->invalid + verify->unreadable == 0) {
+        complain("no ConfigMap in these files: nothing to verify");
+        return COMMAND_FAILED;
+    }
+    if (verify->unreadable > 0)
+        return COMMAND_FAILED;
+    return verify->invalid == 0 ? COMMAND_YES : COMMAND_NO;
+}
+
+static int verify_run(int argc, char **argv)
+{
+    const char *keyring_directory = NULL;
+    unsigned output = VERIFY_OUTPUT_TABLE;
+    bool deep = false;
+    const struct option_row rows[] = {
+        {.name = "keyring",
+         .letter = 'k',
+         .kind = OPTION_TEXT,
+         .value = "DIR",
+         .help = "folder of <key-id>.pem public keys",
+         .target.text = &keyring_directory},
+        {.name = "recursive",
+         .letter = 'R',
+         .kind = OPTION_FLAG,
+         .help = "folders in folders too",
+         .target.flag = &deep},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_CHOICE,
+         .choices = verify_outputs,
+         .help = "how it is printed (table)",
+         .target.choice = &output},
+    };
+    const struct options options = {
+        .arguments = "--keyring DIR FILE…",
+        .about =
+            "Says for each evidence ConfigMap in the files (folders, - for standard input) which\n"
+            "keys verify, and why not.",
+        .statuses = "  0  all are valid\n"
+                    "  1  one is not\n"
+                    "  2  a file cannot be read, the keyring is refused, or there is no ConfigMap",
+        .example = "  sandgate verify --keyring keys/ evidence/",
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+    };
+    __attribute__((cleanup(drop_keyring))) struct keyring *keyring = NULL;
+    struct arena cleanup_arena arena = {0};
+    struct operands operands = {0};
+    struct verify verify = {.policy = policy_defaults()};
+    struct str reason = {0};
+    enum options_result result = options_read(&options, argc, argv, &arena, &operands);
+    int r = 0;
+
+    if (result != OPTIONS_READ)
+        return options_status(result);
+    if (keyring_directory == NULL)
+        return options_refuse(argv[0], "--keyring DIR is needed");
+    if (operands.count == 0)
+        return options_refuse(argv[0], "a FILE is needed, or - for standard input");
+    r = keyring_load(keyring_directory, &arena, &keyring, &reason);
+    if (r != 0) {
+        complain("%s", str_present(reason) ? reason.ptr : strerror(-r));
+        return COMMAND_FAILED;
+    }
+    verify.keyring = keyring;
+    verify.output = (enum verify_output)output;
+    return verify_files(&verify, &operands, deep, &arena);
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "who signed evidence, and whether it is valid",
+    .run = verify_run,
+};
