@@ -1,0 +1,73 @@
+#ifndef WEBHOOK_LOG_H
+#define WEBHOOK_LOG_H
+
+/*
+ * log - what the running program says of itself, one line an event, on standard error.
+ *
+ * JSON lines, or text for people where the stream is a terminal. Nothing from a document or a
+ * request belongs here but addresses and results. A line is written by one write(2), so lines of
+ * several threads do not mix; one that cannot be written is lost, the program goes on.
+ *
+ * Threads    any number.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "planner/text.h"
+
+#define LOG_MAX_LINE_BYTES ((size_t)8 * 1024)
+
+/* 0 is no level. A log of a level writes that one and those before it. */
+enum log_level {
+    LOG_LEVEL_UNSET = 0,
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+};
+
+struct log {
+    int fd;
+    enum log_level level;
+    bool text; /* for people; else JSON lines */
+};
+
+struct log_field {
+    const char *name;
+    struct str text; /* present: this; else the number */
+    int64_t number;
+};
+
+/* On standard error, in the form that suits it. */
+struct log log_open(enum log_level level);
+
+/* "error", "warn", "info", "debug"; false leaves *ret_level alone. */
+bool log_read_level(struct str text, enum log_level *ret_level);
+
+static inline bool log_wants(const struct log *log, enum log_level level)
+{
+    return level <= log->level;
+}
+
+void log_write(const struct log *log, enum log_level level, const char *message,
+               const struct log_field *fields, size_t count) __attribute__((nonnull(1, 3)));
+
+static inline struct log_field log_text(const char *name, struct str text)
+{
+    return (struct log_field){.name = name, .text = str_present(text) ? text : STR("")};
+}
+
+static inline struct log_field log_number(const char *name, int64_t number)
+{
+    return (struct log_field){.name = name, .number = number};
+}
+
+/* A line without and with fields. */
+#define log_line(log, level, message) log_write(log, level, message, NULL, 0)
+#define log_line_with(log, level, message, ...)                                                    \
+    log_write(log, level, message, (const struct log_field[]){__VA_ARGS__},                        \
+              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+
+#endif
