@@ -1,0 +1,29 @@
+#ifndef WEBHOOK_TLS_FILES_H
+#define WEBHOOK_TLS_FILES_H
+
+/*
+ * tls_files - reads certificate, key and client CA into credentials; the inside of tls.
+ *
+ * Errors and ownership as in tls.h.
+ */
+
+#include <gnutls/x509.h>
+#include <stdatomic.h>
+
+#include "webhook/tls.h"
+
+struct tls_credentials {
+    gnutls_certificate_credentials_t serving;
+    gnutls_x509_trust_list_t clients; /* NULL: nobody is asked for a certificate */
+    struct str_list names;            /* in the arena */
+    int64_t expires_sec;
+    _Atomic unsigned count;
+    struct arena arena;
+};
+
+int tls_credentials_read(const struct tls_files *files, struct arena *arena,
+                         struct tls_credentials **ret_credentials, struct str *reterr_reason)
+    __attribute__((warn_unused_result, nonnull));
+void tls_credentials_free(struct tls_credentials *credentials);
+
+#endif
