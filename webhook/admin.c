@@ -1,0 +1,101 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "webhook/request.h"
+#include "webhook/server_inside.h"
+
+#define ADMIN_MAX_CONNECTIONS 64
+#define ADMIN_IDLE_SEC 30
+#define ADMIN_POOL_BYTES ((size_t)32 * 1024)
+
+static struct answer_text admin_metrics(struct server *server, int *ret_status)
+{
+    struct arena cleanup_arena arena = {0};
+    struct metrics_state state = {
+        .connections = atomic_load(&server->book.count),
+        .in_flight = atomic_load(&server->budget.in_flight),
+        .in_flight_bytes = atomic_load(&server->budget.bytes),
+    };
+    const char *why = NULL;
+    struct answer_text answer = {.type = "text/plain; version=0.0.4"};
+    struct str text = {0};
+
+    state.ready = server_health(server, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
+    if (metrics_write(server->options.metrics, &state, &arena, &text) == 0)
+        answer.ptr = strndup(text.ptr, text.len);
+    if (answer.ptr == NULL) {
+        *ret_status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+        return request_status_text(*ret_status, "the gate is out of memory");
+    }
+    answer.len = text.len;
+    *ret_status = MHD_HTTP_OK;
+    return answer;
+}
+
+static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection *mhd,
+                                    const char *url, const char *method)
+{
+    bool get =
+        strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    struct answer_text answer = {0};
+    const char *why = NULL;
+    int status = MHD_HTTP_NOT_FOUND;
+    enum metrics_path path = METRICS_PATH_OTHER;
+
+    if (strcmp(url, "/metrics") == 0)
+        path = METRICS_PATH_METRICS;
+    else if (strcmp(url, "/healthz") == 0)
+        path = METRICS_PATH_HEALTHZ;
+    else if (strcmp(url, "/readyz") == 0)
+        path = METRICS_PATH_READYZ;
+
+    if (path == METRICS_PATH_OTHER) {
+        answer = request_status_text(status, "nothing is here: /metrics, /healthz and /readyz are");
+    } else if (!get) {
+        status = MHD_HTTP_METHOD_NOT_ALLOWED;
+        answer = request_status_text(status, "only GET is answered here");
+    } else if (path == METRICS_PATH_METRICS) {
+        answer = admin_metrics(server, &status);
+    } else {
+        status = server_health(server, path, &why);
+        answer = request_status_text(status, why);
+    }
+    metrics_count_request(server->options.metrics, path, status);
+    if (answer.ptr == NULL)
+        return MHD_NO;
+    return request_queue(mhd, status, &answer,
+                         status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD" : NULL, false);
+}
+
+static enum MHD_Result admin_on_access(void *server, struct MHD_Connection *mhd, const char *url,
+                                       const char *method, const char *version, const char *upload,
+                                       size_t *upload_bytes, void **state)
+{
+    static char seen;
+
+    (void)version;
+    (void)upload;
+    if (*state == NULL) {
+        *state = &seen;
+        return MHD_YES;
+    }
+    if (*upload_bytes > 0) {
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    return admin_answer(server, mhd, url, method);
+}
+
+int admin_start(struct server *server, int listen_fd)
+{
+    server->admin = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, admin_on_access, server,
+        MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)ADMIN_MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ADMIN_IDLE_SEC,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, ADMIN_POOL_BYTES, MHD_OPTION_END);
+    if (server->admin != NULL)
+        return 0;
+    (void)close(listen_fd);
+    return -EIO;
+}

@@ -1,0 +1,272 @@
+#include "webhook/book.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+int book_init(struct book *book, struct metrics *metrics, uint64_t max_connections,
+              uint64_t slow_msec)
+{
+    *book = (struct book){.metrics = metrics, .slow_msec = slow_msec};
+    atomic_store(&book->max_connections, max_connections);
+    return pthread_mutex_init(&book->lock, NULL) == 0 ? 0 : -ENOMEM;
+}
+
+void book_done(struct book *book)
+{
+    (void)pthread_mutex_destroy(&book->lock);
+}
+
+static void peer_read_address(const struct sockaddr *address, unsigned char ret_address[static 16])
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    struct sockaddr_in6 six = {0};
+    struct sockaddr_in four = {0};
+
+    memset(ret_address, 0, 16);
+    if (address->sa_family == AF_INET6) {
+        memcpy(&six, address, sizeof(six));
+        memcpy(ret_address, &six.sin6_addr, 16);
+    } else if (address->sa_family == AF_INET) {
+        memcpy(&four, address, sizeof(four));
+        memcpy(ret_address, mapped, sizeof(mapped));
+        memcpy(ret_address + sizeof(mapped), &four.sin_addr, 4);
+    }
+}
+
+void peer_write(const struct peer *peer, char ret_text[static PEER_TEXT_BYTES])
+{
+    struct in6_addr six = {0};
+    struct in_addr four = {0};
+
+    memcpy(&six, peer->address, sizeof(six));
+    memcpy(&four, peer->address + 12, sizeof(four));
+    ret_text[0] = '\0';
+    if (IN6_IS_ADDR_V4MAPPED(&six))
+        (void)inet_ntop(AF_INET, &four, ret_text, PEER_TEXT_BYTES);
+    else
+        (void)inet_ntop(AF_INET6, &six, ret_text, PEER_TEXT_BYTES);
+}
+
+static struct peer **peer_bucket(struct book *book, const unsigned char address[static 16])
+{
+    unsigned hash = 0;
+
+    for (size_t i = 0; i < 16; i++)
+        hash = hash * 31 + address[i];
+    return &book->peers[hash % BOOK_PEER_BUCKETS];
+}
+
+static struct peer *peer_get(struct book *book, const struct sockaddr *address)
+{
+    unsigned char key[16];
+    struct peer **bucket = NULL;
+    struct peer *peer = NULL;
+
+    peer_read_address(address, key);
+    bucket = peer_bucket(book, key);
+    for (peer = *bucket; peer != NULL; peer = peer->next)
+        if (memcmp(peer->address, key, sizeof(key)) == 0)
+            break;
+    if (peer == NULL) {
+        peer = calloc(1, sizeof(*peer));
+        if (peer == NULL)
+            return NULL;
+        memcpy(peer->address, key, sizeof(key));
+        peer->next = *bucket;
+        *bucket = peer;
+    }
+    peer->count++;
+    return peer;
+}
+
+static void peer_put(struct book *book, struct peer *peer)
+{
+    struct peer **at = peer_bucket(book, peer->address);
+
+    if (--peer->count > 0)
+        return;
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    free(peer);
+}
+
+static bool book_is_unfinished(enum connection_phase phase)
+{
+    return phase == CONNECTION_HANDSHAKE || phase == CONNECTION_REQUEST;
+}
+
+static bool book_cut(struct book *book, struct connection *connection, enum connection_phase seen,
+                     uint64_t since, enum metrics_cut why)
+{
+    if (!connection_cut(connection, seen, since))
+        return false;
+    book->cut++;
+    metrics_count_cut(book->metrics, why);
+    return true;
+}
+
+/* The one that is longest in such a phase; of one address only, where peer is given. */
+static struct connection *book_longest(struct book *book, const struct peer *peer, bool idle,
+                                       enum connection_phase *ret_phase, uint64_t *ret_since)
+{
+    struct connection *longest = NULL;
+
+    for (struct connection *c = book->first; c != NULL; c = c->next) {
+        uint64_t since = 0;
+        enum connection_phase phase = connection_phase(c, &since);
+
+        if ((idle ? phase != CONNECTION_IDLE : !book_is_unfinished(phase)) ||
+            (peer != NULL && c->peer != peer) || (longest != NULL && since >= *ret_since))
+            continue;
+        longest = c;
+        *ret_phase = phase;
+        *ret_since = since;
+    }
+    return longest;
+}
+
+static const struct peer *book_fullest_peer(struct book *book)
+{
+    const struct peer *fullest = NULL;
+
+    for (struct connection *c = book->first; c != NULL; c = c->next)
+        c->peer->tally = 0;
+    for (struct connection *c = book->first; c != NULL; c = c->next) {
+        uint64_t since = 0;
+
+        if (!book_is_unfinished(connection_phase(c, &since)))
+            continue;
+        c->peer->tally++;
+        if (fullest == NULL || c->peer->tally > fullest->tally)
+            fullest = c->peer;
+    }
+    return fullest;
+}
+
+/* Who was seen idle may have begun a request since: then the next one is looked for. */
+static void book_cut_one(struct book *book)
+{
+    for (size_t tries = 0; tries < 8; tries++) {
+        enum connection_phase phase = CONNECTION_NONE;
+        uint64_t since = 0;
+        struct connection *who = book_longest(book, NULL, true, &phase, &since);
+
+        if (who == NULL) {
+            const struct peer *fullest = book_fullest_peer(book);
+
+            if (fullest == NULL)
+                return;
+            who = book_longest(book, fullest, false, &phase, &since);
+        }
+        if (who == NULL || book_cut(book, who, phase, since, METRICS_CUT_CROWDED))
+            return;
+    }
+}
+
+void book_make_room(struct book *book)
+{
+    (void)pthread_mutex_lock(&book->lock);
+    book_cut_one(book);
+    (void)pthread_mutex_unlock(&book->lock);
+}
+
+struct connection *book_open(struct book *book, struct server *server, struct MHD_Connection *mhd,
+                             int fd, const struct sockaddr *address)
+{
+    struct connection *connection = calloc(1, sizeof(*connection));
+
+    if (connection == NULL)
+        return NULL;
+    connection_init(connection, server, mhd, fd);
+    (void)pthread_mutex_lock(&book->lock);
+    connection->peer = peer_get(book, address);
+    if (connection->peer == NULL) {
+        (void)pthread_mutex_unlock(&book->lock);
+        free(connection);
+        return NULL;
+    }
+    connection->next = book->first;
+    if (book->first != NULL)
+        book->first->before = connection;
+    book->first = connection;
+    if (atomic_fetch_add(&book->count, 1) + 1 - book->cut > atomic_load(&book->max_connections))
+        book_cut_one(book);
+    (void)pthread_mutex_unlock(&book->lock);
+    return connection;
+}
+
+void book_close(struct book *book, struct connection *connection)
+{
+    uint64_t since = 0;
+
+    (void)pthread_mutex_lock(&book->lock);
+    if (connection->next != NULL)
+        connection->next->before = connection->before;
+    if (connection->before != NULL)
+        connection->before->next = connection->next;
+    else
+        book->first = connection->next;
+    if (connection_phase(connection, &since) == CONNECTION_CUT)
+        book->cut--;
+    (void)atomic_fetch_sub(&book->count, 1);
+    peer_put(book, connection->peer);
+    (void)pthread_mutex_unlock(&book->lock);
+    tls_credentials_unref(connection->credentials);
+    free(connection);
+}
+
+uint64_t book_sweep(struct book *book, uint64_t now_msec)
+{
+    uint64_t count = 0;
+
+    (void)pthread_mutex_lock(&book->lock);
+    for (struct connection *c = book->first; c != NULL; c = c->next) {
+        uint64_t since = 0;
+        enum connection_phase phase = connection_phase(c, &since);
+
+        if ((book_is_unfinished(phase) || phase == CONNECTION_ANSWER) &&
+            now_msec >= since + book->slow_msec)
+            (void)book_cut(book, c, phase, since, METRICS_CUT_SLOW);
+    }
+    count = atomic_load(&book->count);
+    (void)pthread_mutex_unlock(&book->lock);
+    return count;
+}
+
+uint64_t book_cut_idle(struct book *book)
+{
+    uint64_t begun = 0;
+
+    (void)pthread_mutex_lock(&book->lock);
+    for (struct connection *c = book->first; c != NULL; c = c->next) {
+        uint64_t since = 0;
+        enum connection_phase phase = connection_phase(c, &since);
+
+        if (phase == CONNECTION_CUT)
+            continue;
+        if ((phase != CONNECTION_IDLE && phase != CONNECTION_HANDSHAKE) ||
+            !connection_cut(c, phase, since))
+            begun++;
+        else
+            book->cut++;
+    }
+    (void)pthread_mutex_unlock(&book->lock);
+    return begun;
+}
+
+void book_cut_all(struct book *book)
+{
+    (void)pthread_mutex_lock(&book->lock);
+    for (struct connection *c = book->first; c != NULL; c = c->next) {
+        uint64_t since = 0;
+        enum connection_phase phase = connection_phase(c, &since);
+
+        if (phase != CONNECTION_CUT && connection_cut(c, phase, since))
+            book->cut++;
+    }
+    (void)pthread_mutex_unlock(&book->lock);
+}

@@ -1,0 +1,186 @@
+#include "webhook/connection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "webhook/keeper.h"
+#include "webhook/server_inside.h"
+
+#define PHASE_BITS 3
+#define PHASE_MASK ((UINT64_C(1) << PHASE_BITS) - 1)
+#define MSEC_PER_SEC 1000
+#define NSEC_PER_MSEC 1000000
+
+uint64_t connection_clock_msec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * MSEC_PER_SEC + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
+}
+
+static uint64_t phase_word(enum connection_phase phase, uint64_t since)
+{
+    return since << PHASE_BITS | (uint64_t)phase;
+}
+
+enum connection_phase connection_phase(const struct connection *connection, uint64_t *ret_since)
+{
+    uint64_t word = atomic_load(&connection->phase);
+
+    *ret_since = word >> PHASE_BITS;
+    return (enum connection_phase)(word & PHASE_MASK);
+}
+
+bool connection_step(struct connection *connection, enum connection_phase from,
+                     enum connection_phase to)
+{
+    uint64_t seen = atomic_load(&connection->phase);
+
+    return (seen & PHASE_MASK) == (uint64_t)from &&
+           atomic_compare_exchange_strong(&connection->phase, &seen,
+                                          phase_word(to, connection_clock_msec()));
+}
+
+/* An idle one whose next request lies in the socket already is not idle any more. */
+static bool connection_has_input(const struct connection *connection)
+{
+    int bytes = 0;
+
+    return ioctl(connection->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+bool connection_cut(struct connection *connection, enum connection_phase seen, uint64_t since)
+{
+    uint64_t word = phase_word(seen, since);
+
+    if (seen == CONNECTION_IDLE && connection_has_input(connection))
+        return false;
+    if (!atomic_compare_exchange_strong(&connection->phase, &word,
+                                        phase_word(CONNECTION_CUT, since)))
+        return false;
+    /* its thread wakes, reads an end, and closes; where writing is left open it says goodbye */
+    (void)shutdown(connection->fd, seen == CONNECTION_IDLE ? SHUT_RD : SHUT_RDWR);
+    return true;
+}
+
+static ssize_t connection_pull(gnutls_transport_ptr_t ptr, void *data, size_t size)
+{
+    struct connection *connection = ptr;
+    uint64_t since = 0;
+    enum connection_phase phase = connection_phase(connection, &since);
+    ssize_t n = 0;
+
+    if (phase == CONNECTION_CUT)
+        return 0;
+    n = recv(connection->fd, data, size, 0);
+    if (n > 0 && phase == CONNECTION_IDLE)
+        (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
+    if (n < 0 && errno == EAGAIN && phase == CONNECTION_HANDSHAKE) {
+        keeper_park(connection);
+        errno = EAGAIN;
+    }
+    return n;
+}
+
+static ssize_t connection_send(struct connection *connection, const giovec_t *parts, int count)
+{
+    struct iovec all[8] = {{.iov_base = connection->held, .iov_len = connection->held_bytes}};
+    struct msghdr message = {.msg_iov = all};
+    int used = connection->held_bytes > 0 ? 1 : 0;
+    ssize_t n = 0;
+
+    for (int i = 0; i < count && used < (int)(sizeof(all) / sizeof(all[0])); i++)
+        all[used++] = (struct iovec){.iov_base = parts[i].iov_base, .iov_len = parts[i].iov_len};
+    message.msg_iovlen = (size_t)used;
+    n = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
+    if (n < 0 || connection->held_bytes == 0)
+        return n;
+    if ((size_t)n >= connection->held_bytes) {
+        n -= (ssize_t)connection->held_bytes;
+        connection->held_bytes = 0;
+    } else {
+        connection->held_bytes -= (size_t)n;
+        memmove(connection->held, connection->held + n, connection->held_bytes);
+        n = 0;
+    }
+    if (n > 0)
+        return n;
+    errno = EAGAIN;
+    return -1;
+}
+
+static ssize_t connection_push(gnutls_transport_ptr_t ptr, const giovec_t *parts, int count)
+{
+    struct connection *connection = ptr;
+    size_t bytes = 0;
+
+    for (int i = 0; i < count; i++)
+        bytes += parts[i].iov_len;
+    if (!connection->hold_next || bytes > sizeof(connection->held)) {
+        connection->hold_next = false;
+        return connection_send(connection, parts, count);
+    }
+    for (int i = 0; i < count; i++) {
+        memcpy(connection->held + connection->held_bytes, parts[i].iov_base, parts[i].iov_len);
+        connection->held_bytes += parts[i].iov_len;
+    }
+    connection->hold_next = false;
+    return (ssize_t)bytes;
+}
+
+/* Called for each Finished message, the peer's and ours: after both the handshake is done. */
+static int connection_on_finished(gnutls_session_t session, unsigned type, unsigned when,
+                                  unsigned incoming, const gnutls_datum_t *message)
+{
+    struct connection *connection = gnutls_transport_get_ptr(session);
+
+    (void)type;
+    (void)when;
+    (void)message;
+    if (incoming)
+        connection->finished_in = true;
+    else
+        connection->finished_out = true;
+    if (connection->finished_in && connection->finished_out)
+        (void)connection_step(connection, CONNECTION_HANDSHAKE, CONNECTION_IDLE);
+    return 0;
+}
+
+void connection_init(struct connection *connection, struct server *server,
+                     struct MHD_Connection *mhd, int fd)
+{
+    *connection = (struct connection){.server = server, .mhd = mhd, .fd = fd};
+    atomic_store(&connection->phase, phase_word(CONNECTION_HANDSHAKE, connection_clock_msec()));
+}
+
+int connection_begin(struct connection *connection)
+{
+    connection->session =
+        MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+    connection->credentials = tls_credentials(connection->server->tls);
+    gnutls_transport_set_ptr(connection->session, connection);
+    gnutls_transport_set_pull_function(connection->session, connection_pull);
+    gnutls_transport_set_vec_push_function(connection->session, connection_push);
+    gnutls_handshake_set_hook_function(connection->session, GNUTLS_HANDSHAKE_FINISHED,
+                                       GNUTLS_HOOK_POST, connection_on_finished);
+    return tls_prepare(connection->credentials, connection->session);
+}
+
+bool connection_may_ask(struct connection *connection, struct tls *tls)
+{
+    uint64_t generation = tls_generation(tls);
+    struct tls_credentials *newest = NULL;
+
+    if (connection->asked && connection->asked_generation == generation)
+        return connection->may_ask;
+    newest = tls_credentials(tls);
+    connection->may_ask = tls_client_may_ask(newest, connection->session);
+    connection->asked_generation = generation;
+    connection->asked = true;
+    tls_credentials_unref(newest);
+    return connection->may_ask;
+}

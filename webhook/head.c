@@ -1,0 +1,171 @@
+#include "webhook/head.h"
+
+#define MSEC_PER_SEC 1000
+#define MAX_TIMEOUT_DIGITS 9
+
+static struct str head_cut(struct str *rest, char at)
+{
+    const char *found = rest->len > 0 ? memchr(rest->ptr, at, rest->len) : NULL;
+    size_t n = found != NULL ? (size_t)(found - rest->ptr) : rest->len;
+    struct str part = {.ptr = rest->ptr, .len = n};
+    size_t skipped = found != NULL ? n + 1 : n;
+
+    rest->ptr += skipped;
+    rest->len -= skipped;
+    return str_trim(part);
+}
+
+static enum document_syntax head_type_syntax(struct str type)
+{
+    if (str_equal_ascii_nocase(type, STR("application/json")))
+        return DOCUMENT_JSON;
+    if (str_equal_ascii_nocase(type, STR("application/yaml")) ||
+        str_equal_ascii_nocase(type, STR("application/x-yaml")) ||
+        str_equal_ascii_nocase(type, STR("text/yaml")))
+        return DOCUMENT_YAML;
+    return 0;
+}
+
+/* `q=0`, `q=0.0`: named in order to be refused */
+static bool head_is_refused(struct str parameters)
+{
+    while (parameters.len > 0) {
+        struct str parameter = head_cut(&parameters, ';');
+
+        if (!str_starts_with_ascii_nocase(parameter, STR("q=0")))
+            continue;
+        for (size_t i = 3; i < parameter.len; i++)
+            if (parameter.ptr[i] != '0' && parameter.ptr[i] != '.')
+                return false;
+        return true;
+    }
+    return false;
+}
+
+static void head_add_accept(struct head *head, struct str value)
+{
+    while (value.len > 0) {
+        struct str range = head_cut(&value, ',');
+        enum document_syntax syntax = head_type_syntax(head_cut(&range, ';'));
+
+        if (head_is_refused(range))
+            continue;
+        head->accepts_json |= syntax == DOCUMENT_JSON;
+        head->accepts_yaml |= syntax == DOCUMENT_YAML;
+    }
+}
+
+void head_add(struct head *head, struct str name, struct str value)
+{
+    if (str_equal_ascii_nocase(name, STR("content-length"))) {
+        head->lengths++;
+        head->length_read =
+            text_read_number(str_trim(value), 0, UINT64_MAX / 2, &head->length_bytes);
+    } else if (str_equal_ascii_nocase(name, STR("transfer-encoding"))) {
+        head->transfers++;
+        head->chunked = str_equal_ascii_nocase(str_trim(value), STR("chunked"));
+    } else if (str_equal_ascii_nocase(name, STR("content-type"))) {
+        head->types++;
+        head->type = value;
+    } else if (str_equal_ascii_nocase(name, STR("content-encoding"))) {
+        head->encoded |= !str_equal_ascii_nocase(str_trim(value), STR("identity"));
+    } else if (str_equal_ascii_nocase(name, STR("accept"))) {
+        head_add_accept(head, value);
+    }
+}
+
+bool head_is_framed_twice(const struct head *head)
+{
+    return head->lengths + head->transfers > 1 || (head->transfers == 1 && !head->chunked) ||
+           (head->lengths == 1 && !head->length_read);
+}
+
+enum document_syntax head_syntax(const struct head *head)
+{
+    struct str rest = head->type;
+
+    return head->types == 1 ? head_type_syntax(head_cut(&rest, ';')) : 0;
+}
+
+enum answer_format head_format(const struct head *head)
+{
+    return head->accepts_yaml && !head->accepts_json ? ANSWER_YAML : ANSWER_JSON;
+}
+
+/* The unit that s begins with, in microseconds; nanoseconds count as none. */
+static size_t head_read_unit(struct str s, uint64_t *ret_usec)
+{
+    static const struct {
+        struct str name;
+        uint64_t usec;
+    } units[] = {
+        {{"ms", 2}, 1000},
+        {{"us", 2}, 1},
+        {{"\xc2\xb5s", 3}, 1},
+        {{"ns", 2}, 0},
+        {{"s", 1}, 1000000},
+        {{"m", 1}, 60 * UINT64_C(1000000)},
+        {{"h", 1}, 3600 * UINT64_C(1000000)},
+    };
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (str_starts_with(s, units[i].name)) {
+            *ret_usec = units[i].usec;
+            return units[i].name.len;
+        }
+    return 0;
+}
+
+static size_t head_count_digits(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && s.ptr[n] >= '0' && s.ptr[n] <= '9')
+        n++;
+    return n;
+}
+
+/* One number with its unit: the fraction below a unit's thousandth is cut. */
+static size_t head_read_term(struct str s, uint64_t *ret_usec)
+{
+    size_t whole = head_count_digits(s), at = whole, unit = 0;
+    uint64_t value = 0, scale = 1, usec = 0;
+
+    if (whole == 0 || whole > MAX_TIMEOUT_DIGITS)
+        return 0;
+    for (size_t i = 0; i < whole; i++)
+        value = value * 10 + (uint64_t)(s.ptr[i] - '0');
+    if (at < s.len && s.ptr[at] == '.') {
+        struct str fraction = {.ptr = s.ptr + at + 1, .len = s.len - at - 1};
+        size_t digits = head_count_digits(fraction);
+
+        for (size_t i = 0; i < digits && i < 3; i++) {
+            value = value * 10 + (uint64_t)(fraction.ptr[i] - '0');
+            scale *= 10;
+        }
+        at += 1 + digits;
+    }
+    unit = head_read_unit((struct str){.ptr = s.ptr + at, .len = s.len - at}, &usec);
+    *ret_usec = value * usec / scale;
+    return unit > 0 ? at + unit : 0;
+}
+
+uint64_t head_timeout_msec(struct str value)
+{
+    uint64_t sum_usec = 0, msec = 0;
+
+    while (value.len > 0) {
+        uint64_t usec = 0;
+        size_t n = head_read_term(value, &usec);
+
+        if (n == 0)
+            return HEAD_DEFAULT_TIMEOUT_MSEC;
+        value.ptr += n;
+        value.len -= n;
+        sum_usec += usec;
+        if (sum_usec > HEAD_MAX_TIMEOUT_MSEC * UINT64_C(1000))
+            return HEAD_MAX_TIMEOUT_MSEC;
+    }
+    msec = sum_usec / MSEC_PER_SEC;
+    return msec > 0 ? msec : HEAD_DEFAULT_TIMEOUT_MSEC;
+}

@@ -1,0 +1,81 @@
+#include "webhook/jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "webhook/request.h"
+
+static void *jobs_run(void *argument)
+{
+    struct jobs *jobs = argument;
+
+    (void)pthread_mutex_lock(&jobs->lock);
+    for (;;) {
+        struct request *request = jobs->first;
+
+        if (request == NULL) {
+            if (jobs->stop)
+                break;
+            (void)pthread_cond_wait(&jobs->more, &jobs->lock);
+            continue;
+        }
+        jobs->first = request->next_job;
+        if (jobs->first == NULL)
+            jobs->last = NULL;
+        (void)pthread_mutex_unlock(&jobs->lock);
+        jobs->work(request);
+        (void)pthread_mutex_lock(&jobs->lock);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}
+
+int jobs_start(struct jobs *jobs, unsigned threads, void (*work)(struct request *request))
+{
+    int error = 0;
+
+    *jobs = (struct jobs){.work = work};
+    jobs->threads = calloc(threads, sizeof(*jobs->threads));
+    if (jobs->threads == NULL)
+        return -ENOMEM;
+    error = pthread_mutex_init(&jobs->lock, NULL);
+    if (error == 0)
+        error = pthread_cond_init(&jobs->more, NULL);
+    while (error == 0 && jobs->count < threads) {
+        error = pthread_create(&jobs->threads[jobs->count], NULL, jobs_run, jobs);
+        if (error == 0)
+            jobs->count++;
+    }
+    if (error != 0)
+        jobs_done(jobs);
+    return -error;
+}
+
+void jobs_put(struct jobs *jobs, struct request *request)
+{
+    request->next_job = NULL;
+    (void)pthread_mutex_lock(&jobs->lock);
+    if (jobs->last != NULL)
+        jobs->last->next_job = request;
+    else
+        jobs->first = request;
+    jobs->last = request;
+    (void)pthread_cond_signal(&jobs->more);
+    (void)pthread_mutex_unlock(&jobs->lock);
+}
+
+void jobs_done(struct jobs *jobs)
+{
+    if (jobs->threads == NULL)
+        return;
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->stop = true;
+    (void)pthread_cond_broadcast(&jobs->more);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    for (unsigned i = 0; i < jobs->count; i++)
+        (void)pthread_join(jobs->threads[i], NULL);
+    (void)pthread_cond_destroy(&jobs->more);
+    (void)pthread_mutex_destroy(&jobs->lock);
+    free(jobs->threads);
+    jobs->threads = NULL;
+}

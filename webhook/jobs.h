@@ -1,0 +1,33 @@
+#ifndef WEBHOOK_JOBS_H
+#define WEBHOOK_JOBS_H
+
+/*
+ * jobs - threads for requests that take long, so that those which serve connections never do.
+ *
+ * Errors     0 or negative errno.
+ * Threads    jobs_put() from any. What is put must not end before it was worked on; jobs_done()
+ *            works on all that is left.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct request;
+
+struct jobs {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct request *first;
+    struct request *last;
+    bool stop;
+    unsigned count; /* of threads */
+    pthread_t *threads;
+    void (*work)(struct request *request);
+};
+
+int jobs_start(struct jobs *jobs, unsigned threads, void (*work)(struct request *request))
+    __attribute__((warn_unused_result, nonnull));
+void jobs_put(struct jobs *jobs, struct request *request);
+void jobs_done(struct jobs *jobs);
+
+#endif

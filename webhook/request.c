@@ -1,0 +1,450 @@
+#include "webhook/request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "webhook/server_inside.h"
+
+#define CHUNKED_FIRST_BYTES ((size_t)16 * 1024)
+
+static void request_refuse(struct request *request, int status, const char *why)
+{
+    if (request->refused != 0)
+        return;
+    request->refused = status;
+    request->why = why;
+}
+
+static enum MHD_Result request_on_field(void *state, enum MHD_ValueKind kind, const char *name,
+                                        size_t name_bytes, const char *value, size_t value_bytes)
+{
+    (void)kind;
+    head_add(state, (struct str){.ptr = name, .len = name_bytes},
+             (struct str){.ptr = value != NULL ? value : "", .len = value_bytes});
+    return MHD_YES;
+}
+
+static enum metrics_path request_read_path(const char *url)
+{
+    if (strcmp(url, "/validate") == 0)
+        return METRICS_PATH_VALIDATE;
+    if (strcmp(url, "/healthz") == 0)
+        return METRICS_PATH_HEALTHZ;
+    if (strcmp(url, "/readyz") == 0)
+        return METRICS_PATH_READYZ;
+    return METRICS_PATH_OTHER;
+}
+
+/* 415, 411, 413: what a review must look like before its first byte. */
+static void request_check_body(struct request *request, const struct server *server)
+{
+    const struct head *head = &request->head;
+
+    if (head->lengths == 0 && head->transfers == 0)
+        request_refuse(request, MHD_HTTP_LENGTH_REQUIRED,
+                       "a review needs Content-Length, or chunks");
+    if (head_syntax(head) == 0)
+        request_refuse(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                       "Content-Type must be given once, as application/json or application/yaml");
+    if (head->encoded)
+        request_refuse(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                       "Content-Encoding must be identity: send the review as it is");
+    if (head->length_bytes > atomic_load(&server->max_body_bytes))
+        request_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
+                       "the review is larger than limits.maxBodyBytes");
+}
+
+/* The first refusal that fits counts; the order is the contract's. */
+static void request_check_head(struct request *request, struct server *server, const char *method)
+{
+    struct MHD_Connection *mhd = request->connection->mhd;
+
+    if (MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
+        HEAD_MAX_BYTES)
+        request_refuse(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+                       "the head of the request is over 16 KiB");
+    if (head_is_framed_twice(&request->head))
+        request_refuse(request, MHD_HTTP_BAD_REQUEST,
+                       "the length of the request is given twice, in two ways, or not clearly");
+    if (request->path == METRICS_PATH_OTHER)
+        request_refuse(request, MHD_HTTP_NOT_FOUND,
+                       "nothing is here: reviews go to /validate, probes to /healthz and /readyz");
+    if (request->path != METRICS_PATH_VALIDATE) {
+        if (!request->get)
+            request->allow = "GET, HEAD";
+    } else if (strcmp(method, MHD_HTTP_METHOD_POST) != 0) {
+        request->allow = "POST";
+    }
+    if (request->allow != NULL)
+        request_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED,
+                       "this method is not known here: see the header Allow");
+    if (request->path != METRICS_PATH_VALIDATE || request->refused != 0)
+        return;
+    if (!connection_may_ask(request->connection, server->tls))
+        request_refuse(request, MHD_HTTP_UNAUTHORIZED,
+                       "a client certificate is needed that tls.clientCA signed, with a name of "
+                       "tls.clientNames");
+    request_check_body(request, server);
+}
+
+static uint64_t request_deadline_msec(const struct request *request, const struct server *server)
+{
+    const char *given = NULL;
+    size_t bytes = 0;
+    uint64_t margin_msec = atomic_load(&server->deadline_margin_msec);
+    uint64_t timeout_msec = HEAD_DEFAULT_TIMEOUT_MSEC;
+
+    if (MHD_lookup_connection_value_n(request->connection->mhd, MHD_GET_ARGUMENT_KIND, "timeout",
+                                      sizeof("timeout") - 1, &given, &bytes) == MHD_YES &&
+        given != NULL)
+        timeout_msec = head_timeout_msec((struct str){.ptr = given, .len = bytes});
+    return connection_clock_msec() + (timeout_msec > margin_msec ? timeout_msec - margin_msec : 0);
+}
+
+/* What cannot be read to its end is answered at once, and its connection ends. */
+static bool request_is_hopeless(const struct request *request, const struct server *server)
+{
+    if (request->refused == 0)
+        return false;
+    return (request->head.transfers > 0 && !request->head.chunked) ||
+           request->head.length_bytes > server->options.times.max_thrown_bytes;
+}
+
+static enum MHD_Result request_answer_refused(struct request *request)
+{
+    request->status = request->refused;
+    request->answer = request_status_text(request->refused, request->why);
+    if (request->refused == MHD_HTTP_BAD_REQUEST ||
+        request->refused == MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE ||
+        request->refused == MHD_HTTP_UNAUTHORIZED)
+        request->close = true;
+    return MHD_YES;
+}
+
+static enum MHD_Result request_send(struct request *request)
+{
+    struct server *server = request->connection->server;
+
+    if (!connection_step(request->connection, CONNECTION_WORK, CONNECTION_ANSWER))
+        return MHD_NO;
+    if (request->answer.ptr == NULL)
+        return MHD_NO;
+    metrics_count_request(server->options.metrics, request->path, request->status);
+    if (!request->head_only && request->answer.len > 0)
+        connection_hold_head(request->connection);
+    return request_queue(request->connection->mhd, request->status, &request->answer,
+                         request->refused != 0 ? request->allow : NULL,
+                         request->close || atomic_load(&server->draining));
+}
+
+static enum MHD_Result request_begin(struct connection *connection, const char *url,
+                                     const char *method, const char *version)
+{
+    struct request *request = &connection->request;
+    struct server *server = connection->server;
+
+    *request = (struct request){.connection = connection, .begun = true};
+    request->path = request_read_path(url);
+    request->head_only = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    request->get = request->head_only || strcmp(method, MHD_HTTP_METHOD_GET) == 0;
+    request->close = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
+    (void)MHD_get_connection_values_n(connection->mhd, MHD_HEADER_KIND, request_on_field,
+                                      &request->head);
+    /* the second of two pipelined requests may have come with the first */
+    (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
+    request_check_head(request, server, method);
+    if (request->path == METRICS_PATH_VALIDATE)
+        request->deadline_msec = request_deadline_msec(request, server);
+    if (!request_is_hopeless(request, server))
+        return MHD_YES;
+    if (!connection_step(connection, CONNECTION_REQUEST, CONNECTION_WORK))
+        return MHD_NO;
+    (void)request_answer_refused(request);
+    request->close = true;
+    return request_send(request);
+}
+
+static void request_uncharge(struct request *request)
+{
+    struct connection *connection = request->connection;
+
+    if (request->charged_to_peer)
+        budget_finish(&connection->peer->share, request->charged_bytes);
+    request->charged_to_peer = false;
+    budget_return_bytes(&connection->server->budget, request->charged_bytes);
+    request->charged_bytes = 0;
+}
+
+static void request_drop_body(struct request *request)
+{
+    free(request->body);
+    request->body = NULL;
+    request->body_bytes = request->body_room = 0;
+    request_uncharge(request);
+}
+
+/* Room for so many bytes more, at once where the length is known. 0, -E2BIG, -ENOMEM. */
+static int request_make_room(struct request *request, size_t bytes)
+{
+    uint64_t max_bytes = atomic_load(&request->connection->server->max_body_bytes);
+    size_t wanted = request->body_bytes + bytes, room = request->body_room;
+    char *body = NULL;
+
+    if (wanted > max_bytes)
+        return -E2BIG;
+    if (wanted <= room)
+        return 0;
+    if (request->head.length_bytes >= wanted)
+        room = request->head.length_bytes;
+    else
+        room = room > 0 ? room * 2 : CHUNKED_FIRST_BYTES;
+    if (room < wanted)
+        room = wanted;
+    body = realloc(request->body, room);
+    if (body == NULL)
+        return -ENOMEM;
+    request->body = body;
+    request->body_room = room;
+    return 0;
+}
+
+static void request_add_body(struct request *request, const char *upload, size_t bytes)
+{
+    struct server *server = request->connection->server;
+    int r = 0;
+
+    if (!budget_take_unfinished(&server->budget, &request->connection->peer->share, bytes)) {
+        request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                       "more reviews are in flight than the limits allow: try again");
+        request_drop_body(request);
+        return;
+    }
+    request->charged_bytes += bytes;
+    request->charged_to_peer = true;
+    r = request_make_room(request, bytes);
+    if (r == 0) {
+        memcpy(request->body + request->body_bytes, upload, bytes);
+        request->body_bytes += bytes;
+        return;
+    }
+    if (r == -E2BIG)
+        request_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
+                       "the review is larger than limits.maxBodyBytes");
+    else
+        request_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the gate is out of memory");
+    request_drop_body(request);
+}
+
+static enum MHD_Result request_on_upload(struct request *request, const char *upload,
+                                         size_t *upload_bytes)
+{
+    const struct server *server = request->connection->server;
+    size_t bytes = *upload_bytes;
+
+    *upload_bytes = 0;
+    if (request->refused == 0 && request->path == METRICS_PATH_VALIDATE) {
+        request_add_body(request, upload, bytes);
+        if (request->refused == 0)
+            return MHD_YES;
+    }
+    request->thrown_bytes += bytes;
+    return request->thrown_bytes <= server->options.times.max_thrown_bytes ? MHD_YES : MHD_NO;
+}
+
+static bool request_may_grow(void *context, size_t bytes)
+{
+    struct request *request = context;
+
+    if (!budget_take_bytes(&request->connection->server->budget, bytes)) {
+        request->over_budget = true;
+        return false;
+    }
+    request->charged_bytes += bytes;
+    return true;
+}
+
+static uint64_t clock_usec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void request_log(const struct request *request, const struct exchange *exchange)
+{
+    const struct server *server = request->connection->server;
+    char peer[PEER_TEXT_BYTES];
+    bool verified = request->connection->asked && request->connection->may_ask &&
+                    tls_asks_clients(request->connection->credentials);
+
+    if (!log_wants(server->options.log, LOG_LEVEL_DEBUG))
+        return;
+    peer_write(request->connection->peer, peer);
+    log_line_with(server->options.log, LOG_LEVEL_DEBUG, "review", log_text("peer", str_of(peer)),
+                  log_text("caller", verified ? STR("verified") : STR("unverified")),
+                  log_number("status", request->status),
+                  log_text("outcome", exchange->decided
+                                          ? str_of(gate_outcome_text(exchange->decision.outcome))
+                                          : STR("")));
+}
+
+static void request_take_answer(struct request *request, const struct exchange *exchange)
+{
+    request->status = exchange->status;
+    if (request->over_budget) {
+        request->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+        request->answer = request_status_text(
+            request->status, "more reviews are in flight than the limits allow: try again");
+        return;
+    }
+    if (str_present(exchange->body))
+        request->answer.ptr = malloc(exchange->body.len);
+    if (request->answer.ptr == NULL) {
+        request->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+        request->answer = request_status_text(request->status, "the gate is out of memory");
+        return;
+    }
+    memcpy(request->answer.ptr, exchange->body.ptr, exchange->body.len);
+    request->answer.len = exchange->body.len;
+    request->answer.type =
+        exchange->format == ANSWER_YAML ? "application/yaml" : "application/json";
+}
+
+/* The arena and the body are gone before the answer is sent: a slow reader holds neither. */
+static void request_decide(struct request *request, const struct snapshot *snapshot)
+{
+    struct server *server = request->connection->server;
+    const struct server_gate *gate = &server->options.gate;
+    struct arena cleanup_arena arena = {.may_grow = request_may_grow, .may_grow_context = request};
+    struct exchange exchange = {0};
+    struct server_review review = {
+        .body = {.ptr = request->body != NULL ? request->body : "", .len = request->body_bytes},
+        .syntax = head_syntax(&request->head),
+        .format = head_format(&request->head),
+        .snapshot = snapshot,
+        .now = gate->now(gate->context),
+        .deadline_msec = request->deadline_msec,
+    };
+    uint64_t begun_usec = clock_usec();
+
+    gate->review(gate->context, &review, &arena, &exchange);
+    request_take_answer(request, &exchange);
+    if (exchange.decided && request->status == MHD_HTTP_OK)
+        metrics_count_review(server->options.metrics, exchange.decision.outcome,
+                             exchange.decision.allowed, clock_usec() - begun_usec);
+    request_log(request, &exchange);
+}
+
+static void request_review(struct request *request)
+{
+    struct server *server = request->connection->server;
+    struct snapshot *snapshot = server->options.gate.snapshot(server->options.gate.context);
+
+    if (snapshot == NULL)
+        request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                       "the gate is not ready yet: try again");
+    if (request->refused == 0)
+        request_decide(request, snapshot);
+    else
+        (void)request_answer_refused(request);
+    snapshot_unref(snapshot);
+    request_drop_body(request);
+    budget_return_slot(&server->budget);
+}
+
+void request_work(struct request *request)
+{
+    /* the connection may be over as soon as it is resumed */
+    struct MHD_Connection *mhd = request->connection->mhd;
+
+    request_review(request);
+    request->worked = true;
+    MHD_resume_connection(mhd);
+}
+
+/* The last byte is here. */
+static enum MHD_Result request_on_complete(struct request *request)
+{
+    struct server *server = request->connection->server;
+    const char *why = NULL;
+
+    if (!connection_step(request->connection, CONNECTION_REQUEST, CONNECTION_WORK))
+        return MHD_NO;
+    if (request->charged_to_peer)
+        budget_finish(&request->connection->peer->share, request->charged_bytes);
+    request->charged_to_peer = false;
+    if (request->refused == 0 && request->path != METRICS_PATH_VALIDATE) {
+        request->status = server_health(server, request->path, &why);
+        request->answer = request_status_text(request->status, why);
+        return request_send(request);
+    }
+    if (request->refused == 0 && !budget_take_slot(&server->budget))
+        request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                       "more reviews are in flight than the limits allow: try again");
+    if (request->refused != 0) {
+        request_drop_body(request);
+        (void)request_answer_refused(request);
+        return request_send(request);
+    }
+    if (request->body_bytes >= server->options.times.defer_bytes) {
+        MHD_suspend_connection(request->connection->mhd);
+        jobs_put(&server->jobs, request);
+        return MHD_YES;
+    }
+    request_review(request);
+    return request_send(request);
+}
+
+static struct connection *request_connection(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+enum MHD_Result request_on_access(void *server, struct MHD_Connection *mhd, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **state)
+{
+    struct connection *connection = *state;
+
+    (void)server;
+    if (connection == NULL) {
+        connection = request_connection(mhd);
+        *state = connection;
+        return connection != NULL ? request_begin(connection, url, method, version) : MHD_NO;
+    }
+    if (*upload_bytes > 0)
+        return request_on_upload(&connection->request, upload, upload_bytes);
+    if (connection->request.worked)
+        return request_send(&connection->request);
+    return request_on_complete(&connection->request);
+}
+
+void *request_on_line(void *server, const char *uri, struct MHD_Connection *mhd)
+{
+    struct connection *connection = request_connection(mhd);
+
+    (void)server;
+    (void)uri;
+    if (connection != NULL)
+        (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
+    return NULL;
+}
+
+void request_on_completed(void *server, struct MHD_Connection *mhd, void **state,
+                          enum MHD_RequestTerminationCode code)
+{
+    struct connection *connection = *state;
+
+    (void)server;
+    (void)mhd;
+    (void)code;
+    if (connection == NULL || !connection->request.begun)
+        return;
+    request_drop_body(&connection->request);
+    free(connection->request.answer.ptr);
+    connection->request = (struct request){0};
+    (void)connection_step(connection, CONNECTION_ANSWER, CONNECTION_IDLE);
+}

@@ -1,0 +1,72 @@
+#ifndef WEBHOOK_REQUEST_H
+#define WEBHOOK_REQUEST_H
+
+/*
+ * request - one request on the webhook's port, from its head to its answer (gate-v1, section 8).
+ *
+ * The first refusal that fits is kept when the head is there; the body is read all the same, and
+ * thrown away, since an answer before its end is often lost. Only then it is answered.
+ *
+ * Threads    the thread that serves the connection; request_work() may run on another while the
+ *            connection is suspended.
+ */
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "webhook/head.h"
+#include "webhook/metrics.h"
+
+struct connection;
+struct exchange;
+
+struct request {
+    struct request *next_job;
+    struct connection *connection;
+    enum metrics_path path;
+    struct head head;
+    bool get;        /* GET or HEAD */
+    bool head_only;  /* HEAD: the answer has no body */
+    bool close;      /* the answer says Connection: close */
+    int refused;     /* HTTP status; 0: not refused */
+    const char *why; /* for refused */
+    const char *allow;
+    uint64_t deadline_msec; /* of the monotonic clock */
+
+    char *body; /* owned */
+    size_t body_bytes;
+    size_t body_room;
+    uint64_t thrown_bytes;
+    uint64_t charged_bytes; /* to the budget, for body and arena */
+    bool charged_to_peer;
+    bool over_budget;
+
+    bool begun;
+    bool worked;
+    int status;
+    struct answer_text {
+        char *ptr; /* owned until it is queued */
+        size_t len;
+        const char *type;
+    } answer;
+};
+
+/* For libmicrohttpd: the handler, the first sight of a request line, and the end of a request. */
+enum MHD_Result request_on_access(void *server, struct MHD_Connection *mhd, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **state);
+void *request_on_line(void *server, const char *uri, struct MHD_Connection *mhd);
+void request_on_completed(void *server, struct MHD_Connection *mhd, void **state,
+                          enum MHD_RequestTerminationCode code);
+
+/* Makes the answer of a complete request and lets its connection go on. */
+void request_work(struct request *request);
+
+/* A Status body, for other ports too. Never NULL in ->ptr but out of memory. */
+struct answer_text request_status_text(int status, const char *why);
+/* Queues an answer and gives up its text. */
+enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct answer_text *answer,
+                              const char *allow, bool close);
+
+#endif

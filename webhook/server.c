@@ -1,0 +1,288 @@
+#define _GNU_SOURCE /* CPU_COUNT */
+#include "webhook/server.h"
+
+#include <errno.h>
+#include <gnutls/abstract.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "webhook/listen.h"
+#include "webhook/request.h"
+#include "webhook/server_inside.h"
+
+#define SERVER_IDLE_SEC 180
+#define SERVER_SLOW_MSEC 10000
+#define SERVER_MAX_THROWN_BYTES (UINT64_C(32) << 20)
+#define SERVER_DEFER_BYTES (UINT64_C(256) << 10)
+#define SERVER_POOL_BYTES ((size_t)64 * 1024) /* of a connection; the head must fit, and more */
+#define SERVER_SPARE_CONNECTIONS 256          /* on their way in or out, beyond the limit */
+#define SERVER_SPARE_DESCRIPTORS 64
+#define SERVER_STOP_TURN_NSEC 10000000
+#define SERVER_CLOSE_MSEC 2000 /* for connections that were cut to be gone */
+#define MSEC_PER_TURN (SERVER_STOP_TURN_NSEC / 1000000)
+
+struct server_times server_default_times(void)
+{
+    return (struct server_times){
+        .idle_sec = SERVER_IDLE_SEC,
+        .slow_msec = SERVER_SLOW_MSEC,
+        .max_thrown_bytes = SERVER_MAX_THROWN_BYTES,
+        .defer_bytes = SERVER_DEFER_BYTES,
+    };
+}
+
+uint16_t server_webhook_port(const struct server *server)
+{
+    return server->webhook_port;
+}
+
+uint16_t server_admin_port(const struct server *server)
+{
+    return server->admin_port;
+}
+
+void server_set_limits(struct server *server, const struct server_limits *limits)
+{
+    atomic_store(&server->max_body_bytes, limits->max_body_bytes);
+    atomic_store(&server->deadline_margin_msec, limits->deadline_margin_msec);
+    atomic_store(&server->book.max_connections, limits->max_connections);
+    budget_set_limits(&server->budget, limits->max_in_flight_bytes, limits->max_in_flight);
+}
+
+void server_drain(struct server *server)
+{
+    atomic_store(&server->draining, true);
+}
+
+int server_health(struct server *server, enum metrics_path path, const char **ret_why)
+{
+    struct snapshot *snapshot = NULL;
+
+    if (path == METRICS_PATH_HEALTHZ)
+        return MHD_HTTP_OK;
+    if (atomic_load(&server->draining)) {
+        *ret_why = "not ready: the gate is stopping";
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
+    snapshot = server->options.gate.snapshot(server->options.gate.context);
+    snapshot_unref(snapshot);
+    if (snapshot != NULL)
+        return MHD_HTTP_OK;
+    *ret_why = "not ready: the first full list of evidence is not there yet";
+    return MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static void server_on_connection(void *context, struct MHD_Connection *mhd, void **state,
+                                 enum MHD_ConnectionNotificationCode code)
+{
+    struct server *server = context;
+    struct connection *connection = *state;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        const struct sockaddr *address =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+
+        connection = book_open(&server->book, server, mhd, fd, address);
+        if (connection == NULL || connection_begin(connection) < 0)
+            (void)shutdown(fd, SHUT_RDWR);
+        *state = connection;
+    } else if (connection != NULL) {
+        keeper_forget(connection);
+        book_close(&server->book, connection);
+        *state = NULL;
+    }
+}
+
+/* What the library says is about clients that went away or spoke no TLS: nobody's error. */
+static void server_on_log(void *context, const char *format, va_list arguments)
+{
+    const struct server *server = context;
+    char text[256];
+
+    if (!log_wants(server->options.log, LOG_LEVEL_DEBUG))
+        return;
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    log_line_with(server->options.log, LOG_LEVEL_DEBUG, "http",
+                  log_text("what", str_trim(str_of(text))));
+}
+
+/* The library wants one to start; sessions get their certificate in connection_begin(). */
+static int server_no_certificate(gnutls_session_t session, const gnutls_datum_t *names,
+                                 int name_count, const gnutls_pk_algorithm_t *algorithms,
+                                 int algorithm_count, gnutls_pcert_st **pcert,
+                                 unsigned int *pcert_count, gnutls_privkey_t *key)
+{
+    (void)session;
+    (void)names;
+    (void)name_count;
+    (void)algorithms;
+    (void)algorithm_count;
+    (void)pcert;
+    (void)pcert_count;
+    (void)key;
+    return -1;
+}
+
+static unsigned server_threads(const struct server_options *options)
+{
+    cpu_set_t set;
+
+    if (options->threads > 0)
+        return options->threads;
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return 1;
+    return (unsigned)CPU_COUNT(&set);
+}
+
+static int server_start_webhook(struct server *server, unsigned threads)
+{
+    const struct server_options *options = &server->options;
+    uint64_t connections =
+        (options->limits.max_connections + SERVER_SPARE_CONNECTIONS) * (uint64_t)threads;
+
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TLS | MHD_USE_NO_LISTEN_SOCKET |
+            MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, request_on_access, server, /* the logger first: others may use it */
+        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, server, MHD_OPTION_HTTPS_PRIORITIES,
+        tls_priorities(), MHD_OPTION_HTTPS_CERT_CALLBACK, server_no_certificate,
+        MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK,
+        request_on_line, server, MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, server,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        options->times.idle_sec, MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES,
+        MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0, MHD_OPTION_END);
+    return server->daemon != NULL ? 0 : -EIO;
+}
+
+static void server_raise_descriptors(const struct server *server)
+{
+    struct rlimit limit = {0};
+    uint64_t wanted = server->options.limits.max_connections + SERVER_SPARE_DESCRIPTORS;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    if (limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur < wanted)
+        log_line_with(server->options.log, LOG_LEVEL_WARN,
+                      "fewer descriptors may be open than limits.maxConnections needs",
+                      log_number("may", (int64_t)limit.rlim_cur),
+                      log_number("needed", (int64_t)wanted));
+}
+
+static int server_open_port(struct server *server, const struct config_address *address,
+                            const char *setting, struct arena *arena, struct listener *ret_listener,
+                            struct str *reterr_reason)
+{
+    int r = listen_open(address, setting, arena, ret_listener, reterr_reason);
+
+    if (r == 0 && ret_listener->without_ipv6)
+        log_line_with(server->options.log, LOG_LEVEL_WARN,
+                      "this system has no IPv6: listening on 0.0.0.0",
+                      log_text("setting", str_of(setting)), log_number("port", ret_listener->port));
+    return r;
+}
+
+static int server_open_ports(struct server *server, struct arena *arena, struct str *reterr_reason)
+{
+    const struct server_options *options = &server->options;
+    struct listener webhook = {0}, admin = {0};
+    int r = server_open_port(server, &options->webhook, "listen.webhook", arena, &webhook,
+                             reterr_reason);
+
+    if (r < 0)
+        return r;
+    server->webhook_port = webhook.port;
+    r = keeper_init(&server->keeper, &server->book, webhook.fd, options->log);
+    if (r == 0)
+        r = server_open_port(server, &options->admin, "listen.admin", arena, &admin, reterr_reason);
+    if (r == 0) {
+        server->admin_port = admin.port;
+        r = admin_start(server, admin.fd);
+    }
+    return r;
+}
+
+int server_start(const struct server_options *options, struct arena *arena,
+                 struct server **ret_server, struct str *reterr_reason)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    unsigned threads = server_threads(options);
+    int r = 0;
+
+    if (server == NULL)
+        return -ENOMEM;
+    *server = (struct server){.options = *options, .tls = options->tls};
+    server->keeper.listen_fd = server->keeper.epoll_fd = server->keeper.wake_fd = -1;
+    r = book_init(&server->book, options->metrics, options->limits.max_connections,
+                  options->times.slow_msec);
+    if (r < 0) {
+        free(server);
+        return r;
+    }
+    server_set_limits(server, &options->limits);
+    server_raise_descriptors(server);
+    *reterr_reason = STR("the server's threads cannot be started");
+    r = jobs_start(&server->jobs, threads, request_work);
+    if (r == 0)
+        r = server_open_ports(server, arena, reterr_reason);
+    if (r == 0)
+        r = server_start_webhook(server, threads);
+    if (r == 0)
+        r = keeper_start(&server->keeper, server->daemon);
+    if (r < 0) {
+        server_stop(server, 0);
+        return r == -ENOMEM ? r : -EINVAL;
+    }
+    *ret_server = server;
+    return 0;
+}
+
+static void server_wait_turn(void)
+{
+    static const struct timespec turn = {.tv_nsec = SERVER_STOP_TURN_NSEC};
+
+    (void)nanosleep(&turn, NULL);
+}
+
+/* Requests that were begun get their time; then what is left is cut, and its end awaited: the
+ * library must not be stopped while it holds suspended connections. */
+static void server_end_connections(struct server *server, uint32_t grace_msec)
+{
+    uint64_t end_msec = connection_clock_msec() + grace_msec;
+
+    while (book_cut_idle(&server->book) > 0 && connection_clock_msec() < end_msec)
+        server_wait_turn();
+    end_msec = connection_clock_msec() + SERVER_CLOSE_MSEC;
+    while (atomic_load(&server->book.count) > 0) {
+        book_cut_all(&server->book);
+        server_wait_turn();
+    }
+}
+
+void server_stop(struct server *server, uint32_t grace_msec)
+{
+    if (server == NULL)
+        return;
+    server_drain(server);
+    if (server->keeper.running)
+        keeper_stop_accepting(&server->keeper);
+    if (server->daemon != NULL) {
+        server_end_connections(server, grace_msec);
+        MHD_stop_daemon(server->daemon);
+    }
+    keeper_done(&server->keeper);
+    jobs_done(&server->jobs);
+    if (server->admin != NULL)
+        MHD_stop_daemon(server->admin);
+    book_done(&server->book);
+    free(server);
+}

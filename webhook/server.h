@@ -1,0 +1,95 @@
+#ifndef WEBHOOK_SERVER_H
+#define WEBHOOK_SERVER_H
+
+/*
+ * server - the webhook's port and the admin port (gate-v1, section 8). It knows HTTP and TLS; what
+ * a review means is asked of a struct server_gate.
+ *
+ * Errors     server_start(): 0; -EINVAL with reterr_reason (what, and what to do), in the arena;
+ *            -ENOMEM.
+ * Ownership  options and what they point to outlive the server.
+ * Threads    its own; the functions here are called by one at a time.
+ * Units      in the names.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "planner/arena.h"
+#include "planner/moment.h"
+#include "planner/text.h"
+#include "webhook/config.h"
+#include "webhook/exchange.h"
+#include "webhook/log.h"
+#include "webhook/metrics.h"
+#include "webhook/tls.h"
+
+/* A complete review, as it is asked. */
+struct server_review {
+    struct str body;
+    enum document_syntax syntax;
+    enum answer_format format;
+    const struct snapshot *snapshot;
+    struct moment now;
+    uint64_t deadline_msec; /* of the monotonic clock: what waits, waits no longer */
+};
+
+/* Whom the server asks; called by any of its threads. */
+struct server_gate {
+    void *context;
+    /* The current snapshot, a count for the caller; NULL while there is none. */
+    struct snapshot *(*snapshot)(void *context);
+    struct moment (*now)(void *context);
+    void (*review)(void *context, const struct server_review *review, struct arena *arena,
+                   struct exchange *ret_exchange);
+};
+
+/* Times and sizes that the contract fixes; tests shorten them. */
+struct server_times {
+    uint32_t idle_sec;         /* between requests */
+    uint32_t slow_msec;        /* a handshake, a request, the taking of an answer */
+    uint64_t max_thrown_bytes; /* of a refused body */
+    uint64_t defer_bytes;      /* bodies from this size on are left to other threads */
+};
+
+struct server_limits {
+    uint64_t max_body_bytes;
+    uint64_t max_in_flight;
+    uint64_t max_in_flight_bytes;
+    uint64_t max_connections;
+    uint32_t deadline_margin_msec;
+};
+
+struct server_options {
+    struct config_address webhook;
+    struct config_address admin;
+    uint32_t threads; /* 0: one a core */
+    struct server_limits limits;
+    struct server_times times;
+    struct server_gate gate;
+    struct tls *tls;
+    struct metrics *metrics;
+    const struct log *log;
+};
+
+struct server;
+
+struct server_times server_default_times(void);
+
+int server_start(const struct server_options *options, struct arena *arena,
+                 struct server **ret_server, struct str *reterr_reason)
+    __attribute__((warn_unused_result, nonnull));
+
+/* Ports that were opened: those of the options, or the free ones found for 0. */
+uint16_t server_webhook_port(const struct server *server);
+uint16_t server_admin_port(const struct server *server);
+
+void server_set_limits(struct server *server, const struct server_limits *limits);
+
+/* From now on /readyz says 503, and every answer Connection: close. */
+void server_drain(struct server *server);
+
+/* Closes the port, gives requests that are begun so long, and frees everything. */
+void server_stop(struct server *server, uint32_t grace_msec);
+
+#endif

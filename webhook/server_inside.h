@@ -1,0 +1,36 @@
+#ifndef WEBHOOK_SERVER_INSIDE_H
+#define WEBHOOK_SERVER_INSIDE_H
+
+/*
+ * server_inside - what the server's files share; nobody else includes it.
+ */
+
+#include "webhook/book.h"
+#include "webhook/budget.h"
+#include "webhook/jobs.h"
+#include "webhook/keeper.h"
+#include "webhook/server.h"
+
+struct server {
+    struct server_options options;
+    struct tls *tls; /* the options' */
+    struct book book;
+    struct budget budget;
+    struct keeper keeper;
+    struct jobs jobs;
+    struct MHD_Daemon *daemon;
+    struct MHD_Daemon *admin;
+    uint16_t webhook_port;
+    uint16_t admin_port;
+    _Atomic uint64_t max_body_bytes;
+    _Atomic uint32_t deadline_margin_msec;
+    _Atomic bool draining;
+};
+
+/* The answer of /healthz and /readyz, the same on both ports: status, and why not. */
+int server_health(struct server *server, enum metrics_path path, const char **ret_why);
+
+/* The plain port for probes and metrics. Takes over the descriptor, even where it fails. */
+int admin_start(struct server *server, int listen_fd) __attribute__((warn_unused_result));
+
+#endif
