@@ -52,7 +52,7 @@ fuzz: ## each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
 
 .PHONY: install
 install: all ## into DESTDIR and PREFIX=/usr/local
-	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --strip --prefix "$(PREFIX)"
 
 .PHONY: clean
 clean: ## remove every build folder
