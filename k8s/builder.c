@@ -46,13 +46,6 @@ void builder_key(struct builder *b, char *key, uint32_t offset)
     b->key_offset = offset;
 }
 
-void builder_item(struct builder *b)
-{
-    b->next = b->levels[b->depth - 1].inside;
-    b->key = NULL;
-    b->key_offset = 0;
-}
-
 /* As cJSON keeps its lists: the first child's `prev` is the last one. */
 static void append(cJSON *parent, cJSON *node)
 {
@@ -107,7 +100,7 @@ int builder_scalar(struct builder *b, int type, char *text, double number, uint3
     return r;
 }
 
-int builder_open(struct builder *b, bool is_list, uint32_t offset)
+int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
 {
     struct document_node *node = NULL;
     int r = node_add(b, is_list ? cJSON_Array : cJSON_Object, offset, &node);
@@ -120,11 +113,6 @@ int builder_open(struct builder *b, bool is_list, uint32_t offset)
     level->inside = is_list ? rule_inside(b->next, NULL) : b->next;
     b->depth++;
     return 0;
-}
-
-void builder_close(struct builder *b)
-{
-    b->depth--;
 }
 
 static void share(cJSON *node, const cJSON *from)

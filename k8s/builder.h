@@ -66,15 +66,34 @@ static inline bool builder_wants_keys(const struct builder *b)
 void builder_key(struct builder *b, char *key, uint32_t offset);
 
 /* The next value is an item of the list opened last. */
-void builder_item(struct builder *b);
+static inline void builder_item(struct builder *b)
+{
+    b->next = b->levels[b->depth - 1].inside;
+    b->key = NULL;
+    b->key_offset = 0;
+}
 
 /* type: cJSON_String (text: in the arena), cJSON_Number, cJSON_True, cJSON_False, cJSON_NULL. */
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
     __attribute__((warn_unused_result));
 
-int builder_open(struct builder *b, bool is_list, uint32_t offset)
+/* As builder_open(), for a value that is kept. */
+int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
     __attribute__((warn_unused_result));
-void builder_close(struct builder *b);
+
+__attribute__((warn_unused_result)) static inline int builder_open(struct builder *b, bool is_list,
+                                                                   uint32_t offset)
+{
+    if (builder_keeps(b))
+        return builder_open_kept(b, is_list, offset);
+    b->levels[b->depth++] = (struct build_level){.is_list = is_list};
+    return 0;
+}
+
+static inline void builder_close(struct builder *b)
+{
+    b->depth--;
+}
 
 /* A value that shares what is in another node, and counts as `weight` nodes. */
 int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t offset)

@@ -6,8 +6,6 @@
 #include "k8s/keys.h"
 #include "k8s/reader.h"
 
-#define WORD_BYTES 16 /* looked at at once inside strings */
-
 enum json_expect {
     JSON_VALUE,
     JSON_FIRST_ITEM, /* or the end of the list */
@@ -57,27 +55,21 @@ size_t json_skip_blanks(struct str text, size_t offset)
     return (size_t)(skip_blanks(text.ptr + offset, end) - text.ptr);
 }
 
-/* The first byte from p on that is no plain ASCII of a string: a quote, a backslash, a control
- * character, or the beginning of a longer character. */
-static const char *skip_plain(const char *p, const char *end)
+static bool is_simple_escape(char letter)
 {
-    typedef signed char word __attribute__((vector_size(WORD_BYTES)));
-    typedef uint64_t halves __attribute__((vector_size(WORD_BYTES)));
-
-    while (end - p >= WORD_BYTES) {
-        word w;
-        halves hits;
-
-        memcpy(&w, p, sizeof(w));
-        /* as signed numbers the bytes of longer characters are less than a blank, too */
-        hits = (halves)((w < ' ') | (w == '"') | (w == '\\'));
-        if ((hits[0] | hits[1]) != 0)
-            break;
-        p += WORD_BYTES;
+    switch (letter) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return true;
+    default:
+        return false;
     }
-    while (p < end && (signed char)*p >= ' ' && *p != '"' && *p != '\\')
-        p++;
-    return p;
 }
 
 /* The escape at p, its backslash. */
@@ -90,7 +82,7 @@ static int scan_escape(struct json *j, const char *p)
         return refuse(j, j->end, "the text ends inside a string");
     j->p = p + 2;
     if (p[1] != 'u')
-        return memchr("\"\\/bfnrt", p[1], 8) != NULL ? 0 : refuse(j, p, "not a JSON escape");
+        return is_simple_escape(p[1]) ? 0 : refuse(j, p, "not a JSON escape");
     if (left < 6 || !json_text_hex4(p + 2, &high))
         return refuse(j, p, "\\u needs four hex digits");
     j->p = p + 6;
@@ -105,18 +97,31 @@ static int scan_escape(struct json *j, const char *p)
     return 0;
 }
 
+/* Characters of more than one byte, from p on. */
+static int scan_characters(struct json *j, const char *p)
+{
+    while (p < j->end && (signed char)*p < 0) {
+        uint32_t character = 0;
+        size_t n = str_utf8_next((struct str){p, (size_t)(j->end - p)}, &character);
+
+        if (n == 0)
+            return refuse(j, p, READER_WHAT_UTF8);
+        p += n;
+    }
+    j->p = p;
+    return 0;
+}
+
 /* The string whose opening quote is at p; p stands behind its closing one then. */
 static int scan_string(struct json *j, struct json_string *ret_string)
 {
     const char *text = j->p + 1;
     bool escaped = false;
-    int r = 0;
 
     j->p = text;
     for (;;) {
-        const char *p = skip_plain(j->p, j->end);
-        uint32_t character = 0;
-        size_t n = 0;
+        const char *p = json_text_skip_plain(j->p, j->end);
+        int r = 0;
 
         if (p == j->end)
             return refuse(j, p, "the text ends inside a string");
@@ -128,16 +133,13 @@ static int scan_string(struct json *j, struct json_string *ret_string)
         if (*p == '\\') {
             escaped = true;
             r = scan_escape(j, p);
-            if (r < 0)
-                return r;
-            continue;
+        } else if ((signed char)*p < 0) {
+            r = scan_characters(j, p);
+        } else {
+            r = refuse(j, p, "a control character must be escaped in a JSON string");
         }
-        n = str_utf8_next((struct str){p, (size_t)(j->end - p)}, &character);
-        if (n == 0)
-            return refuse(j, p, READER_WHAT_UTF8);
-        if (n == 1)
-            return refuse(j, p, "a control character must be escaped in a JSON string");
-        j->p = p + n;
+        if (r < 0)
+            return r;
     }
 }
 
@@ -338,7 +340,7 @@ int json_read(struct str text, size_t offset, const struct document_options *opt
     j.nul_allowed = options->rules != DOCUMENT_OWN;
     j.what = NULL;
     builder_init(&j.builder, options, arena);
-    keys_init(&j.keys, text.ptr, text.len, arena);
+    keys_init(&j.keys, text, text.len, arena);
     r = read_document(&j);
     if (r == -EBADMSG)
         *reterr = (struct reader_fault){.offset = (size_t)(j.p - j.begin), .what = j.what};

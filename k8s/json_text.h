@@ -8,14 +8,68 @@
  * whole: no lone surrogates. The escape of NUL decodes to U+FFFD; who refuses NUL did so before.
  */
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "planner/arena.h"
 #include "planner/text.h"
 
+#define JSON_TEXT_BLOCK 16      /* bytes looked at at once */
 #define JSON_MAX_ESCAPE_BYTES 4 /* that one escape stands for, in UTF-8 */
+
+typedef signed char json_text_block __attribute__((vector_size(JSON_TEXT_BLOCK)));
+
+/* The place of the first byte of a block that a comparison hit; JSON_TEXT_BLOCK: none. */
+static inline size_t json_text_first(json_text_block hits)
+{
+    typedef uint64_t halves __attribute__((vector_size(JSON_TEXT_BLOCK)));
+    uint64_t low = le64toh(((halves)hits)[0]), high = le64toh(((halves)hits)[1]);
+
+    if (low != 0)
+        return (size_t)__builtin_ctzll(low) / 8;
+    return high != 0 ? 8 + (size_t)__builtin_ctzll(high) / 8 : JSON_TEXT_BLOCK;
+}
+
+/* The first byte from p on that is no plain ASCII of a string: a quote, a backslash, a control
+ * character, or the beginning of a longer character. */
+static inline const char *json_text_skip_plain(const char *p, const char *end)
+{
+    while (end - p >= JSON_TEXT_BLOCK) {
+        json_text_block b;
+        size_t first = 0;
+
+        memcpy(&b, p, sizeof(b));
+        /* as signed numbers the bytes of longer characters are less than a blank, too */
+        first = json_text_first((b < ' ') | (b == '"') | (b == '\\'));
+        p += first;
+        if (first < JSON_TEXT_BLOCK)
+            return p;
+    }
+    while (p < end && (signed char)*p >= ' ' && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* The first quote or backslash from p on; the text has one. */
+static inline const char *json_text_skip_raw(const char *p, const char *end)
+{
+    while (end - p >= JSON_TEXT_BLOCK) {
+        json_text_block b;
+        size_t first = 0;
+
+        memcpy(&b, p, sizeof(b));
+        first = json_text_first((b == '"') | (b == '\\'));
+        p += first;
+        if (first < JSON_TEXT_BLOCK)
+            return p;
+    }
+    while (*p != '"' && *p != '\\')
+        p++;
+    return p;
+}
 
 /* The value of four hex digits; false where one is none. */
 bool json_text_hex4(const char *digits, uint32_t *ret_value);

@@ -28,7 +28,7 @@ static void seed_get(void)
     seeded = getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed);
 }
 
-void keys_init(struct keys *keys, const char *text, size_t max_bytes, struct arena *arena)
+void keys_init(struct keys *keys, struct str text, size_t max_bytes, struct arena *arena)
 {
     keys->text = text;
     keys->arena = arena;
@@ -82,8 +82,8 @@ static int key_byte(struct key_bytes *b)
 /* As keys; the text of `known` ends with its quote, its length is not kept. */
 static bool key_equals_at(const struct keys *keys, uint32_t known, struct key key)
 {
-    struct key_bytes a = {.p = keys->text + known};
-    struct key_bytes b = {.p = keys->text + key.offset};
+    struct key_bytes a = {.p = keys->text.ptr + known};
+    struct key_bytes b = {.p = keys->text.ptr + key.offset};
     int byte = 0;
 
     do {
@@ -98,17 +98,27 @@ static bool key_equals(const struct keys *keys, struct key a, struct key b)
 {
     if (a.escaped || b.escaped)
         return key_equals_at(keys, a.offset, b);
-    return a.bytes == b.bytes && memcmp(keys->text + a.offset, keys->text + b.offset, a.bytes) == 0;
+    return a.bytes == b.bytes &&
+           memcmp(keys->text.ptr + a.offset, keys->text.ptr + b.offset, a.bytes) == 0;
 }
 
 static uint64_t key_hash(const struct keys *keys, uint32_t offset)
 {
-    struct key_bytes bytes = {.p = keys->text + offset};
+    const char *p = keys->text.ptr + offset, *end = keys->text.ptr + keys->text.len;
     struct siphash hash = siphash_make(seed);
 
-    for (int byte = key_byte(&bytes); byte >= 0; byte = key_byte(&bytes))
-        siphash_byte(&hash, (unsigned char)byte);
-    return siphash_end(&hash);
+    for (;;) {
+        const char *stop = json_text_skip_raw(p, end);
+        char bytes[JSON_MAX_ESCAPE_BYTES];
+        size_t count = 0;
+
+        siphash_add(&hash, (struct str){p, (size_t)(stop - p)});
+        if (*stop == '"')
+            return siphash_end(&hash);
+        p = stop + json_text_unescape(stop, bytes, &count);
+        for (size_t i = 0; i < count; i++)
+            siphash_byte(&hash, (unsigned char)bytes[i]);
+    }
 }
 
 static struct keys_table *table_make(struct keys *keys, unsigned bits)
@@ -180,7 +190,8 @@ static int object_make_room(struct keys *keys, struct keys_object *object)
     /* at most seven eighths are in use: four bytes a slot must do for millions of short keys */
     if ((uint64_t)object->table->count + 1 <= (UINT64_C(7) << object->table->bits) / 8)
         return 0;
-    return object_move(keys, object, object->table->bits + 1);
+    return object_move(keys, object,
+                       object->table->bits + (object->table->bits < KEYS_QUICK_TABLE_BITS ? 2 : 1));
 }
 
 int keys_add(struct keys *keys, struct key key, bool *ret_twice)

@@ -21,6 +21,7 @@
 
 #define KEYS_SMALL 16 /* compared one by one */
 #define KEYS_MIN_TABLE_BITS 5
+#define KEYS_QUICK_TABLE_BITS 16 /* up to here a table grows to four times its size */
 #define KEYS_MAX_TABLE_BITS 32
 
 struct keys_table;
@@ -38,7 +39,7 @@ struct keys_object {
 };
 
 struct keys {
-    const char *text;    /* borrowed; may move as long as its bytes stay the same */
+    struct str text;     /* borrowed; may move and grow as long as its bytes stay the same */
     unsigned place_bits; /* of a slot: the rest tells hashes apart without looking at the text */
     struct arena *arena; /* borrowed */
     size_t depth;
@@ -47,7 +48,7 @@ struct keys {
 };
 
 /* max_bytes: that the text can ever have. */
-void keys_init(struct keys *keys, const char *text, size_t max_bytes, struct arena *arena);
+void keys_init(struct keys *keys, struct str text, size_t max_bytes, struct arena *arena);
 
 /* An object begins or ends. At most DOCUMENT_MAX_DEPTH are open. */
 void keys_open(struct keys *keys);

@@ -4,11 +4,15 @@
 /*
  * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables that outsiders fill.
  *
- * Bytes are given one by one or eight at a time; the value depends on the bytes alone.
+ * Bytes may be given in any pieces; the value depends on the bytes alone.
  */
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "planner/text.h"
 
 struct siphash_seed {
     uint64_t k0;
@@ -65,6 +69,20 @@ static inline void siphash_byte(struct siphash *s, unsigned char byte)
         siphash_word(s, s->word);
         s->word = 0;
     }
+}
+
+static inline void siphash_add(struct siphash *s, struct str bytes)
+{
+    size_t i = 0;
+
+    for (; s->bytes % 8 == 0 && bytes.len - i >= 8; i += 8, s->bytes += 8) {
+        uint64_t word = 0;
+
+        memcpy(&word, bytes.ptr + i, sizeof(word));
+        siphash_word(s, le64toh(word));
+    }
+    for (; i < bytes.len; i++)
+        siphash_byte(s, (unsigned char)bytes.ptr[i]);
 }
 
 static inline uint64_t siphash_end(struct siphash *s)

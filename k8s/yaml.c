@@ -396,7 +396,7 @@ int yaml_read(struct str text, size_t begin, size_t end, const struct document_o
     y.anchor_count = 0;
     y.names = (struct yaml_names){.max_bytes = (end - begin) * NAME_GROWTH + NAMES_EXTRA_BYTES};
     builder_init(&y.builder, options, arena);
-    keys_init(&y.keys, NULL, y.names.max_bytes, arena);
+    keys_init(&y.keys, (struct str){0}, y.names.max_bytes, arena);
     r = read_checked(&y);
     names_free(&y.names);
     if (r == 0)

@@ -56,7 +56,6 @@ int yaml_add_name(struct yaml *y, struct str name, bool *ret_twice)
     r = names_reserve(names, bytes);
     if (r < 0)
         return r;
-    y->keys.text = names->ptr;
     names->ptr[names->len++] = '"';
     begin = names->len;
     for (size_t i = 0; i < name.len; i++)
@@ -65,6 +64,7 @@ int yaml_add_name(struct yaml *y, struct str name, bool *ret_twice)
                        .bytes = (uint32_t)(names->len - begin),
                        .escaped = names->len - begin != name.len};
     names->ptr[names->len++] = '"';
+    y->keys.text = (struct str){names->ptr, names->len};
     return keys_add(&y->keys, key, ret_twice);
 }
 
