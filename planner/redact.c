@@ -85,7 +85,7 @@ static void write_env_name(struct buffer *out, const cJSON *node)
 }
 
 static void write_list(struct buffer *out, const cJSON *node,
-                       void (*write)(struct buffer *, const cJSON *))
+                       void (*write_item)(struct buffer *, const cJSON *))
 {
     if (!tree_is(node, cJSON_Array)) {
         buffer_add_char(out, '0');
@@ -95,7 +95,7 @@ static void write_list(struct buffer *out, const cJSON *node,
     for (const cJSON *item = node->child; item != NULL; item = item->next) {
         if (item != node->child)
             buffer_add_char(out, ',');
-        write(out, item);
+        write_item(out, item);
     }
     buffer_add_char(out, ']');
 }

@@ -113,6 +113,16 @@ struct str helper_plan(struct arena *arena, const struct change *changes)
     return helper_summary(arena, &plan);
 }
 
+void helper_check_rows(const struct helper_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cleanup_arena struct arena arena = {0};
+
+        cr_expect_str_eq(helper_plan(&arena, rows[i].changes).ptr, rows[i].want, "row %zu: %s", i,
+                         rows[i].changes[0].path);
+    }
+}
+
 struct str helper_file(struct arena *arena, const char *path)
 {
     FILE *f = fopen(path, "rbe");

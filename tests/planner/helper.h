@@ -29,6 +29,16 @@ struct str helper_summary(struct arena *arena, const struct plan *plan);
 /* The same of the input with these changes. */
 struct str helper_plan(struct arena *arena, const struct change *changes);
 
+/* A row of a table of findings: the changes, and what the input then plans to. */
+struct helper_row {
+    struct change changes[HELPER_MAX_CHANGES + 1]; /* ended by {0} */
+    const char *want;                              /* as helper_summary() writes */
+};
+
+void helper_check_rows(const struct helper_row *rows, size_t count);
+
+#define HELPER_CHECK_ROWS(rows) helper_check_rows(rows, sizeof(rows) / sizeof((rows)[0]))
+
 /* A whole file. */
 struct str helper_file(struct arena *arena, const char *path);
 

@@ -1,0 +1,106 @@
+/* gate-v1, section 7, `input`: what is written for what. That it plans to the same packet is
+ * test_random's. */
+#include <criterion/criterion.h>
+
+#include "helper.h"
+#include "planner/buffer.h"
+
+#define OVER_LIMIT (PLAN_MAX_TEXT_BYTES + 1)
+
+static void check(const char *given, const char *want)
+{
+    cleanup_arena struct arena arena = {0};
+    struct str json = {0};
+
+    cr_assert_eq(plan_input_write(helper_tree(&arena, str_of(given)), &arena, &json), 0);
+    cr_expect_str_eq(json.ptr, want, "%s", given);
+}
+
+#define REQUIREMENTS(json) "{\"workload\":{\"requirements\":{" json "}}}"
+
+Test(redact, fields_stand_in_the_order_of_the_tables)
+{
+    check("{}", "{}");
+    check("{\"baseline\":{\"allowed_env\":[\"A\"],\"allowed_writable_paths\":[\"b\"],"
+          "\"require_enforcement\":true,\"network_allowed\":false},\"max_age_days\":30.0,"
+          "\"as_of\":\"t\",\"workload\":{\"requirements\":{\"require_enforcement\":false,"
+          "\"cwd_policy\":\"custom\",\"env_allowlist\":[],\"writable_paths\":[],\"network\":true,"
+          "\"observed_at\":\"o\",\"source_digest\":\"d\",\"source_ref\":\"r\"},\"class\":\"c\","
+          "\"skill_ref\":\"s\",\"image_digest\":\"i\"}}",
+          "{\"workload\":{\"image_digest\":\"i\",\"skill_ref\":\"s\",\"class\":\"c\","
+          "\"requirements\":{\"source_ref\":\"r\",\"source_digest\":\"d\",\"observed_at\":\"o\","
+          "\"network\":true,\"writable_paths\":[],\"env_allowlist\":[],\"cwd_policy\":\"custom\","
+          "\"require_enforcement\":false}},\"as_of\":\"t\",\"max_age_days\":30,\"baseline\":{"
+          "\"network_allowed\":false,\"require_enforcement\":true,"
+          "\"allowed_writable_paths\":[\"b\"],\"allowed_env\":[\"A\"]}}");
+}
+
+Test(redact, all_that_hides_nothing_stands_as_given)
+{
+    check("{\"workload\":{\"class\":\" a\\\"\\n \"}}", "{\"workload\":{\"class\":\" a\\\"\\n \"}}");
+    check(REQUIREMENTS("\"writable_paths\":[\"./a//\",\"\",\"a(\"]"),
+          REQUIREMENTS("\"writable_paths\":[\"./a//\",\"\",\"a(\"]"));
+    check(REQUIREMENTS("\"env_allowlist\":[\" A\\n\",\"\",\" \"]"),
+          REQUIREMENTS("\"env_allowlist\":[\" A\\n\",\"\",\" \"]"));
+}
+
+Test(redact, an_entry_that_is_no_name_is_an_equals_sign)
+{
+    check(REQUIREMENTS("\"env_allowlist\":[\"A=hunter2\",\"A\"]"),
+          REQUIREMENTS("\"env_allowlist\":[\"=\",\"A\"]"));
+    check("{\"baseline\":{\"allowed_env\":[\"A=hunter2\"]}}",
+          "{\"baseline\":{\"allowed_env\":[\"=\"]}}");
+}
+
+Test(redact, an_entry_over_the_limit_is_one_of_equals_signs)
+{
+    cleanup_arena struct arena arena = {0};
+    struct str secret = helper_repeat(&arena, "h ", OVER_LIMIT);
+    struct str hidden = helper_repeat(&arena, "=", OVER_LIMIT);
+
+    check(arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), secret.ptr).ptr,
+          arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), hidden.ptr).ptr);
+}
+
+Test(redact, references_with_credentials)
+{
+    check(REQUIREMENTS("\"source_ref\":\" https://bob:hunter2@git.example/x \""),
+          REQUIREMENTS("\"source_ref\":\"redacted://x@\""));
+    check("{\"workload\":{\"skill_ref\":\"https://bob@git.example/x\"}}",
+          "{\"workload\":{\"skill_ref\":\"redacted://x@\"}}");
+    check(REQUIREMENTS("\"source_ref\":\"https://git.example/x@1\""),
+          REQUIREMENTS("\"source_ref\":\"https://git.example/x@1\""));
+}
+
+Test(redact, unknown_fields_are_true_and_hidden_ones_one_question_mark)
+{
+    check("{\"b\":\"hunter2\",\"a=1\":1,\"a=2\":2,\"?\":3}", "{\"b\":true,\"?\":true}");
+    check("{\"baseline\":{\"x\":null}}", "{\"baseline\":{\"x\":true}}");
+    check("{\"workload\":{\"y\":[],\"requirements\":{\"z\":{}}}}",
+          "{\"workload\":{\"requirements\":{\"z\":true},\"y\":true}}");
+}
+
+Test(redact, a_wrong_type_is_zero)
+{
+    check("{\"workload\":\"hunter2\",\"as_of\":7,\"baseline\":[1]}",
+          "{\"workload\":0,\"as_of\":0,\"baseline\":0}");
+    check(REQUIREMENTS("\"network\":\"no\",\"writable_paths\":{},\"env_allowlist\":[1,[\"x\"]]"),
+          REQUIREMENTS("\"network\":0,\"writable_paths\":0,\"env_allowlist\":[0,0]"));
+    /* a number is no wrong type here, so another value says so */
+    check("{\"max_age_days\":\"30\"}", "{\"max_age_days\":false}");
+}
+
+Test(redact, numbers_from_outside_are_not_printed)
+{
+    check("{\"max_age_days\":1.5}", "{\"max_age_days\":0}");
+    check("{\"max_age_days\":9007199254740993}", "{\"max_age_days\":0}");
+    check("{\"max_age_days\":-1}", "{\"max_age_days\":0}");
+    check("{\"max_age_days\":3650}", "{\"max_age_days\":3650}");
+}
+
+Test(redact, controls_are_true_where_they_ask)
+{
+    check(REQUIREMENTS("\"allowed_syscalls\":[\"read\"],\"allowed_egress_hosts\":[],"
+                       "\"required_capabilities\":\" \",\"resource_limits\":0"),
+          REQUIREMENTS("\"allowed_syscalls\":true,\"resource_limits\":true"));
+}
