@@ -173,6 +173,17 @@ int file_read(const struct file_folder *folder, const char *name, size_t max_byt
     return 0;
 }
 
+struct str file_shown_name(const char *name, struct arena *arena)
+{
+    char *shown = arena_copy(arena, str_of(name));
+
+    for (char *c = shown; c != NULL && *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            *c = '?';
+    }
+    return str_of(shown);
+}
+
 const char *file_error_text(int error)
 {
     switch (-error) {

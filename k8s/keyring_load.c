@@ -29,36 +29,20 @@ static void keyring_done(struct keyring **keyring)
 
 #define cleanup_keyring __attribute__((cleanup(keyring_done)))
 
-/* A file's name for people: what could drive a terminal is not shown. */
-static int load_show_name(const struct load *load, const char *name, struct str *ret_name)
-{
-    char *shown = arena_copy(load->arena, str_of(name));
-
-    if (shown == NULL)
-        return -ENOMEM;
-    for (char *c = shown; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
-            *c = '?';
-    }
-    *ret_name = str_of(shown);
-    return 0;
-}
-
 /* line 0: the file as a whole; name NULL: the folder. */
 static int load_problem(struct load *load, const char *name, size_t line, const char *what)
 {
     struct str shown = {0};
     struct str text = {0};
-    int r = 0;
 
     if (load->problems++ > 0)
         return 0;
     if (name == NULL) {
         text = arena_format(load->arena, "%s: %s", load->path, what);
     } else {
-        r = load_show_name(load, name, &shown);
-        if (r < 0)
-            return r;
+        shown = file_shown_name(name, load->arena);
+        if (!str_present(shown))
+            return -ENOMEM;
         text = line > 0
                    ? arena_format(load->arena, "%s/%s:%zu: %s", load->path, shown.ptr, line, what)
                    : arena_format(load->arena, "%s/%s: %s", load->path, shown.ptr, what);

@@ -52,14 +52,9 @@ void snapshot_builder_free(struct snapshot_builder *builder);
 int snapshot_builder_add_namespace(struct snapshot_builder *builder,
                                    const struct namespace_labels *labels)
     __attribute__((warn_unused_result, nonnull));
-bool snapshot_builder_has_namespace(const struct snapshot_builder *builder, struct str name)
-    __attribute__((nonnull));
 /* Takes a count of its own. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
-bool snapshot_builder_has_evidence(const struct snapshot_builder *builder,
-                                   struct str namespace_name, struct str name)
-    __attribute__((nonnull));
 /* Builds the indexes; the builder is used up on success. */
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));

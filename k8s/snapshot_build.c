@@ -118,7 +118,7 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
     void *items = NULL;
     int r = 0;
 
-    if (snapshot_builder_has_namespace(builder, labels->name))
+    if (tfind(labels, &builder->namespace_tree, order_namespaces) != NULL)
         return -EEXIST;
     copy = arena_alloc(arena, 1, sizeof(*copy));
     if (copy == NULL || !copy_text(arena, labels->name, &copy->name) ||
@@ -137,13 +137,6 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
     return 0;
 }
 
-bool snapshot_builder_has_namespace(const struct snapshot_builder *builder, struct str name)
-{
-    const struct namespace_labels wanted = {.name = name};
-
-    return tfind(&wanted, &builder->namespace_tree, order_namespaces) != NULL;
-}
-
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
 {
     void *items = builder_room(builder->evidence, builder->evidence_count, &builder->evidence_room);
@@ -157,14 +150,6 @@ int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct
         return r;
     builder->evidence[builder->evidence_count++] = evidence_ref(evidence);
     return 0;
-}
-
-bool snapshot_builder_has_evidence(const struct snapshot_builder *builder,
-                                   struct str namespace_name, struct str name)
-{
-    const struct evidence wanted = {.namespace_name = namespace_name, .name = name};
-
-    return tfind(&wanted, &builder->evidence_tree, order_names) != NULL;
 }
 
 static int sort_names(const void *a, const void *b)

@@ -1,0 +1,452 @@
+#define _GNU_SOURCE /* tdestroy() */
+#include "k8s/folder.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+
+#include "k8s/file.h"
+#include "k8s/folder_file.h"
+
+#define FOLDER_ATTEMPTS 3 /* where a mounted folder is exchanged while it is read */
+
+static const char *const folder_endings[] = {".yaml", ".yml", ".json", NULL};
+
+struct folder_files {
+    struct folder_file **items; /* owned, each with a count; by name */
+    size_t count;
+};
+
+struct folder {
+    char *path;
+    bool loaded; /* a load succeeded: from then on what fails keeps its last state */
+    struct folder_files files;
+    struct keyring *keyring;           /* owned: one count; what the last load judged by */
+    unsigned char rules[DIGEST_BYTES]; /* likewise */
+};
+
+static void files_done(struct folder_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        folder_file_unref(files->items[i]);
+    free(files->items);
+    *files = (struct folder_files){0};
+}
+
+#define cleanup_files __attribute__((cleanup(files_done)))
+
+int folder_new(const char *path, struct folder **ret_folder)
+{
+    struct folder *folder = calloc(1, sizeof(*folder));
+
+    if (folder == NULL)
+        return -ENOMEM;
+    folder->path = strdup(path);
+    if (folder->path == NULL) {
+        free(folder);
+        return -ENOMEM;
+    }
+    *ret_folder = folder;
+    return 0;
+}
+
+void folder_free(struct folder *folder)
+{
+    if (folder == NULL)
+        return;
+    files_done(&folder->files);
+    keyring_unref(folder->keyring);
+    free(folder->path);
+    free(folder);
+}
+
+/* One load. Nothing of the folder changes before it has succeeded. */
+struct load {
+    const struct folder *folder;
+    struct folder_rules rules;
+    unsigned char rules_digest[DIGEST_BYTES];
+    bool rules_changed;   /* signers, revoked digests or audience */
+    bool keyring_changed; /* or keys */
+    struct folder_report report;
+    struct arena *arena; /* for the reasons */
+    struct folder_files next;
+    void *seen; /* of tsearch(): the objects that count, borrowed from `next` */
+};
+
+static void load_done(struct load *load)
+{
+    files_done(&load->next);
+}
+
+#define cleanup_load __attribute__((cleanup(load_done)))
+
+static void seen_keep(void *item)
+{
+    (void)item; /* the tree only borrows */
+}
+
+/* name NULL: the folder itself; line 0: no place in the file. */
+static int load_problem(struct load *load, const char *name, struct folder_error error)
+{
+    struct folder_report *report = &load->report;
+    const char *path = load->folder->path;
+    struct str shown = STR("");
+    struct str text = {0};
+
+    report->failed_files++;
+    if (report->reason_count == FOLDER_MAX_REASONS)
+        return 0;
+    if (name != NULL)
+        shown = file_shown_name(name, load->arena);
+    if (!str_present(shown))
+        return -ENOMEM;
+    if (error.line > 0)
+        text = arena_format(load->arena, "%s/%s:%zu:%zu: %s", path, shown.ptr, error.line,
+                            error.column, error.what);
+    else
+        text = arena_format(load->arena, "%s%s%s: %s", path, name != NULL ? "/" : "", shown.ptr,
+                            error.what);
+    if (!str_present(text))
+        return -ENOMEM;
+    report->reasons[report->reason_count++] = text;
+    return 0;
+}
+
+/* What says nothing about the folder: the caller may try again. */
+static bool is_passing(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+static struct folder_file *find_before(const struct folder *folder, const char *name)
+{
+    size_t low = 0;
+    size_t high = folder->files.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int r = strcmp(folder->files.items[middle]->name, name);
+
+        if (r == 0)
+            return folder->files.items[middle];
+        if (r < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Whether a file says what it said before. */
+static bool is_same(const struct folder_file *before, const struct folder_file *now)
+{
+    return before != NULL && before->readable && now->readable &&
+           memcmp(before->digest, now->digest, DIGEST_BYTES) == 0;
+}
+
+/* The bytes as they were before, judged by the same keys and rules: nothing to do. */
+static bool is_settled(const struct load *load, const struct folder_file *before,
+                       const unsigned char digest[static DIGEST_BYTES])
+{
+    return before != NULL && before->readable && !load->rules_changed && !load->keyring_changed &&
+           memcmp(before->digest, digest, DIGEST_BYTES) == 0;
+}
+
+/* A file that failed: its last state, or nothing where it never had one. */
+static int load_last_state(struct load *load, struct folder_file *before,
+                           struct folder_file **ret_file)
+{
+    if (before == NULL) {
+        *ret_file = NULL;
+        return 0;
+    }
+    return folder_file_keep(before, load->rules.keyring, load->rules_changed, ret_file);
+}
+
+static int load_file(struct load *load, const struct file_folder *dir, const char *name,
+                     struct folder_file **ret_file)
+{
+    cleanup_arena struct arena scratch = {0};
+    struct folder_file *before = find_before(load->folder, name);
+    struct folder_error error = {0};
+    unsigned char digest[DIGEST_BYTES] = {0};
+    struct str bytes = {0};
+    int r = file_read(dir, name, FOLDER_MAX_FILE_BYTES, &scratch, &bytes);
+
+    if (is_passing(r))
+        return r;
+    if (r == 0) {
+        r = digest_make(bytes, digest);
+        if (r < 0)
+            return r;
+        if (is_settled(load, before, digest)) {
+            before->count++;
+            *ret_file = before;
+            return 0;
+        }
+        r = folder_file_read(name, bytes, &load->rules, ret_file, &error);
+        if (r != -EBADMSG)
+            return r;
+    } else {
+        error.what = file_error_text(r);
+    }
+    r = load_problem(load, name, error);
+    return r < 0 ? r : load_last_state(load, before, ret_file);
+}
+
+/* Every file that was read, and the last state of those that could not be. */
+static int load_files(struct load *load, const struct file_folder *dir,
+                      const struct file_names *names)
+{
+    load->next.items = calloc(names->count > 0 ? names->count : 1, sizeof(struct folder_file *));
+    if (load->next.items == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < names->count; i++) {
+        struct folder_file *file = NULL;
+        int r = 0;
+
+        if (names->items[i][0] == '.')
+            continue;
+        r = load_file(load, dir, names->items[i], &file);
+        if (r < 0)
+            return r;
+        if (file != NULL)
+            load->next.items[load->next.count++] = file;
+    }
+    return 0;
+}
+
+/* A folder that cannot be read is one whose files all cannot be read. */
+static int load_all_last_states(struct load *load, int error)
+{
+    const struct folder_files *before = &load->folder->files;
+    int r = load_problem(load, NULL, (struct folder_error){.what = file_error_text(error)});
+
+    if (r < 0)
+        return r;
+    load->next.items = calloc(before->count > 0 ? before->count : 1, sizeof(struct folder_file *));
+    if (load->next.items == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < before->count; i++) {
+        r = load_last_state(load, before->items[i], &load->next.items[i]);
+        if (r < 0)
+            return r;
+        load->next.count++;
+    }
+    return 0;
+}
+
+/* *ret_exchanged: the folder changed under the reading, which must be done again. */
+static int load_folder(struct load *load, bool *ret_exchanged)
+{
+    cleanup_arena struct arena scratch = {0};
+    cleanup_folder struct file_folder dir = {0};
+    struct file_names names = {0};
+    int r = file_folder_open(load->folder->path, &dir);
+
+    *ret_exchanged = false;
+    if (r == 0)
+        r = file_folder_list(&dir, folder_endings, &scratch, &names);
+    if (r < 0)
+        return is_passing(r) ? r : load_all_last_states(load, r);
+    r = load_files(load, &dir, &names);
+    if (r == 0)
+        *ret_exchanged = file_folder_exchanged(&dir);
+    return r;
+}
+
+static int load_attempts(struct load *load)
+{
+    bool exchanged = true;
+
+    /* after the last attempt the mixture counts: each file in it is whole, and the exchange that
+     * comes next is seen again */
+    for (int i = 0; exchanged && i < FOLDER_ATTEMPTS; i++) {
+        int r = 0;
+
+        files_done(&load->next);
+        load->report = (struct folder_report){0};
+        r = load_folder(load, &exchanged);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Notes the objects of a file as counting. -EEXIST: one counts already, *ret_twice; none is noted
+ * then. */
+static int claim_objects(struct load *load, const struct folder_file *file,
+                         const struct folder_object **ret_twice)
+{
+    size_t claimed = 0;
+    int r = 0;
+
+    for (; r == 0 && claimed < file->object_count; claimed += r == 0) {
+        const struct folder_object *object = &file->objects[claimed];
+        const struct folder_object *const *node =
+            tsearch(object, &load->seen, folder_object_compare);
+
+        if (node == NULL)
+            r = -ENOMEM;
+        else if (*node != object)
+            r = -EEXIST;
+    }
+    if (r == 0)
+        return 0;
+    if (r == -EEXIST)
+        *ret_twice = &file->objects[claimed];
+    while (claimed > 0)
+        (void)tdelete(&file->objects[--claimed], &load->seen, folder_object_compare);
+    return r;
+}
+
+/* A file that gives what counts already: it keeps its last state. */
+static int refuse_twice(struct load *load, struct folder_file **file,
+                        const struct folder_object *twice)
+{
+    struct folder_file *kept = NULL;
+    const struct folder_error error = {
+        .line = twice->line,
+        .column = twice->column,
+        .what = twice->is_namespace ? "this Namespace is given twice; take one out"
+                                    : "this ConfigMap is given twice; take one out",
+    };
+    int r = load_problem(load, (*file)->name, error);
+
+    if (r == 0)
+        r = load_last_state(load, find_before(load->folder, (*file)->name), &kept);
+    if (r < 0)
+        return r;
+    folder_file_unref(*file);
+    *file = kept;
+    return 0;
+}
+
+/* Files that say what they said before come first: what is new must not push them out. */
+static int claim_readable(struct load *load, bool same)
+{
+    for (size_t i = 0; i < load->next.count; i++) {
+        struct folder_file **file = &load->next.items[i];
+        const struct folder_object *twice = NULL;
+        int r = 0;
+
+        if (*file == NULL || !(*file)->readable ||
+            is_same(find_before(load->folder, (*file)->name), *file) != same)
+            continue;
+        r = claim_objects(load, *file, &twice);
+        if (r == -EEXIST)
+            r = refuse_twice(load, file, twice);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int add_object(struct snapshot_builder *builder, const struct folder_object *object)
+{
+    if (object->labels != NULL)
+        return snapshot_builder_add_namespace(builder, object->labels);
+    if (object->evidence != NULL)
+        return snapshot_builder_add_evidence(builder, object->evidence);
+    return 0;
+}
+
+static int add_objects(struct load *load, struct snapshot_builder *builder)
+{
+    for (size_t i = 0; i < load->next.count; i++) {
+        const struct folder_file *file = load->next.items[i];
+
+        for (size_t j = 0; file != NULL && j < file->object_count; j++) {
+            const struct folder_object *object = &file->objects[j];
+            const struct folder_object *const *node =
+                tsearch(object, &load->seen, folder_object_compare);
+            int r = node == NULL ? -ENOMEM : 0;
+
+            /* what another file says now goes before a last state */
+            if (r == 0 && *node == object)
+                r = add_object(builder, object);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+static int load_snapshot(struct load *load, struct snapshot_builder *builder)
+{
+    int r = claim_readable(load, true);
+
+    if (r == 0)
+        r = claim_readable(load, false);
+    if (r == 0)
+        r = add_objects(load, builder);
+    tdestroy(load->seen, seen_keep);
+    load->seen = NULL;
+    return r;
+}
+
+/* The load becomes the folder's state. */
+static void load_accept(struct folder *folder, struct load *load)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < load->next.count; i++) {
+        if (load->next.items[i] != NULL)
+            load->next.items[count++] = load->next.items[i];
+    }
+    load->next.count = count;
+    files_done(&folder->files);
+    folder->files = load->next;
+    load->next = (struct folder_files){0};
+    keyring_unref(folder->keyring);
+    folder->keyring = keyring_ref(load->rules.keyring);
+    memcpy(folder->rules, load->rules_digest, sizeof(folder->rules));
+    folder->loaded = true;
+}
+
+static int load_make(struct folder *folder, struct load *load, struct snapshot_builder *builder,
+                     struct snapshot **ret_snapshot, struct folder_report *ret_report)
+{
+    struct snapshot *snapshot = NULL;
+    int r = evidence_rules_digest(load->rules.policy, load->rules_digest);
+
+    if (r < 0)
+        return r;
+    load->rules_changed =
+        !folder->loaded || memcmp(folder->rules, load->rules_digest, DIGEST_BYTES) != 0;
+    load->keyring_changed = !folder->loaded || !keyring_equal(folder->keyring, load->rules.keyring);
+    r = load_attempts(load);
+    if (r == 0)
+        r = load_snapshot(load, builder);
+    if (r < 0)
+        return r;
+    *ret_report = load->report;
+    if (!folder->loaded && load->report.failed_files > 0)
+        return -EINVAL;
+    r = snapshot_builder_finish(builder, &snapshot);
+    if (r < 0)
+        return r;
+    load_accept(folder, load);
+    *ret_snapshot = snapshot;
+    return 0;
+}
+
+int folder_load(struct folder *folder, const struct keyring *keyring, const struct policy *policy,
+                struct snapshot_keep keep, struct arena *arena, struct snapshot **ret_snapshot,
+                struct folder_report *ret_report)
+{
+    cleanup_load struct load load = {
+        .folder = folder,
+        .rules = {.keyring = keyring, .policy = policy},
+        .arena = arena,
+    };
+    struct snapshot_builder *builder = NULL;
+    int r = snapshot_builder_new(policy, keep, &builder);
+
+    if (r < 0)
+        return r;
+    r = load_make(folder, &load, builder, ret_snapshot, ret_report);
+    if (r < 0)
+        snapshot_builder_free(builder);
+    return r;
+}

@@ -1,0 +1,316 @@
+#include "k8s/folder_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/manifest.h"
+#include "planner/tree.h"
+
+#define LABEL_PREFIX "sandbox.runx.dev/"
+#define DEFAULT_NAMESPACE "default"
+#define FILE_FIRST_BYTES 256 /* of a file with one document: there may be 100,000 of them */
+
+int folder_object_compare(const void *a, const void *b)
+{
+    const struct folder_object *left = a;
+    const struct folder_object *right = b;
+    int r = (left->is_namespace ? 1 : 0) - (right->is_namespace ? 1 : 0);
+
+    if (r == 0)
+        r = str_compare(left->namespace_name, right->namespace_name);
+    return r != 0 ? r : str_compare(left->name, right->name);
+}
+
+void folder_file_unref(struct folder_file *file)
+{
+    struct arena arena = {0};
+
+    if (file == NULL || --file->count > 0)
+        return;
+    for (size_t i = 0; i < file->object_count; i++)
+        evidence_unref(file->objects[i].evidence);
+    folder_file_unref(file->base);
+    arena = file->arena; /* it lies in its own arena */
+    arena_release(&arena);
+}
+
+static void file_done(struct folder_file **file)
+{
+    folder_file_unref(*file);
+}
+
+#define cleanup_file __attribute__((cleanup(file_done)))
+
+static struct folder_file *file_new(const char *name)
+{
+    struct arena arena = {0};
+    struct folder_file *file = NULL;
+
+    arena_expect(&arena, FILE_FIRST_BYTES);
+    file = arena_alloc(&arena, 1, sizeof(*file));
+    if (file == NULL)
+        return NULL;
+    file->name = arena_copy(&arena, str_of(name));
+    if (file->name == NULL) {
+        arena_release(&arena);
+        return NULL;
+    }
+    file->count = 1;
+    file->arena = arena;
+    return file;
+}
+
+/* One reading of a file. */
+struct reading {
+    struct folder_file *file;
+    const struct folder_rules *rules;
+    size_t room; /* of file->objects */
+};
+
+static int refuse(const struct manifest_object *object, const char *what,
+                  struct folder_error *reterr)
+{
+    *reterr = (struct folder_error){.line = object->line, .column = object->column, .what = what};
+    return -EBADMSG;
+}
+
+static bool is_type(const cJSON *node, int type)
+{
+    return (node->type & 0xff) == type;
+}
+
+static bool keep_text(struct arena *arena, struct str from, struct str *ret_text)
+{
+    const char *text = NULL;
+
+    if (!str_present(from)) {
+        *ret_text = from;
+        return true;
+    }
+    text = arena_copy(arena, from);
+    *ret_text = (struct str){.ptr = text, .len = from.len};
+    return text != NULL;
+}
+
+/* Takes the count of object->evidence over, on failure too. */
+static int add_object(struct reading *reading, struct folder_object object)
+{
+    struct folder_file *file = reading->file;
+
+    if (file->object_count == reading->room) {
+        size_t room = reading->room > 0 ? reading->room * 2 : 1;
+        struct folder_object *objects = arena_alloc(&file->arena, room, sizeof(*objects));
+
+        if (objects == NULL) {
+            evidence_unref(object.evidence);
+            return -ENOMEM;
+        }
+        if (file->object_count > 0)
+            memcpy(objects, file->objects, file->object_count * sizeof(*objects));
+        file->objects = objects;
+        reading->room = room;
+    }
+    file->objects[file->object_count++] = object;
+    return 0;
+}
+
+static int read_namespace(struct reading *reading, const cJSON *metadata,
+                          struct folder_object object)
+{
+    struct arena *arena = &reading->file->arena;
+    const cJSON *labels = tree_get(metadata, "labels");
+    struct namespace_labels *kept = arena_alloc(arena, 1, sizeof(*kept));
+
+    if (kept == NULL || !keep_text(arena, object.name, &kept->name) ||
+        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "enforce"), &kept->enforce) ||
+        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "warn"), &kept->warn) ||
+        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "audit"), &kept->audit))
+        return -ENOMEM;
+    object.name = kept->name;
+    object.labels = kept;
+    return add_object(reading, object);
+}
+
+/* A map of texts, or nothing. */
+static bool is_text_map(const cJSON *map)
+{
+    const cJSON *entry = NULL;
+
+    if (map == NULL)
+        return true;
+    if (!is_type(map, cJSON_Object))
+        return false;
+    cJSON_ArrayForEach(entry, map)
+    {
+        if (!is_type(entry, cJSON_String))
+            return false;
+    }
+    return true;
+}
+
+static int read_evidence(struct reading *reading, const cJSON *tree, const cJSON *metadata,
+                         struct folder_object object)
+{
+    const cJSON *binary = tree_get(tree, "binaryData");
+    const struct evidence_source source = {
+        .namespace_name = object.namespace_name,
+        .name = object.name,
+        .annotations = tree_get(metadata, "annotations"),
+        .document = tree_get_text(tree_get(tree, "data"), EVIDENCE_DATA_KEY),
+        .in_binary_data = tree_get(binary, EVIDENCE_DATA_KEY) != NULL,
+        .binary = tree_get_text(binary, EVIDENCE_DATA_KEY),
+    };
+    int r =
+        evidence_make(&source, reading->rules->keyring, reading->rules->policy, &object.evidence);
+
+    if (r < 0)
+        return r;
+    object.namespace_name = object.evidence->namespace_name;
+    object.name = object.evidence->name;
+    return add_object(reading, object);
+}
+
+static int read_config_map(struct reading *reading, const struct manifest_object *manifest,
+                           const cJSON *metadata, struct folder_object object,
+                           struct folder_error *reterr)
+{
+    struct arena *arena = &reading->file->arena;
+    const cJSON *namespace_name = tree_get(metadata, "namespace");
+    struct str label = tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL);
+
+    if (namespace_name != NULL && !is_type(namespace_name, cJSON_String))
+        return refuse(manifest, "metadata.namespace must be text", reterr);
+    if (!is_text_map(tree_get(manifest->tree, "data")))
+        return refuse(manifest, "data must be a map of texts; quote its values", reterr);
+    if (!is_text_map(tree_get(manifest->tree, "binaryData")))
+        return refuse(manifest, "binaryData must be a map of texts", reterr);
+    object.namespace_name = tree_text(namespace_name);
+    if (object.namespace_name.len == 0)
+        object.namespace_name = STR(DEFAULT_NAMESPACE);
+    if (str_equal(label, STR("true")))
+        return read_evidence(reading, manifest->tree, metadata, object);
+    if (!keep_text(arena, object.namespace_name, &object.namespace_name) ||
+        !keep_text(arena, object.name, &object.name))
+        return -ENOMEM;
+    return add_object(reading, object);
+}
+
+static int read_object(struct reading *reading, const struct manifest_object *manifest,
+                       struct folder_error *reterr)
+{
+    struct str kind = tree_get_text(manifest->tree, "kind");
+    const cJSON *metadata = tree_get(manifest->tree, "metadata");
+    struct folder_object object = {
+        .is_namespace = str_equal(kind, STR("Namespace")),
+        .name = tree_get_text(metadata, "name"),
+        .line = manifest->line,
+        .column = manifest->column,
+    };
+
+    if (!object.is_namespace && !str_equal(kind, STR("ConfigMap")))
+        return 0;
+    if (!str_equal(tree_get_text(manifest->tree, "apiVersion"), STR("v1")))
+        return 0;
+    if (object.name.len == 0)
+        return refuse(manifest, "metadata.name is required", reterr);
+    return object.is_namespace ? read_namespace(reading, metadata, object)
+                               : read_config_map(reading, manifest, metadata, object, reterr);
+}
+
+static int read_objects(struct reading *reading, struct str bytes, struct folder_error *reterr)
+{
+    cleanup_arena struct arena scratch = {0};
+    struct manifest manifest = manifest_make(bytes, DOCUMENT_EITHER, &scratch);
+
+    for (;;) {
+        struct manifest_object object = {0};
+        struct document_error error = {0};
+        int r = manifest_next(&manifest, &object, &error);
+
+        if (r == -EBADMSG) {
+            *reterr = (struct folder_error){
+                .line = error.line, .column = error.column, .what = error.what};
+        } else if (r == -E2BIG) {
+            *reterr =
+                (struct folder_error){.line = 1, .column = 1, .what = "it holds too many values"};
+            return -EBADMSG;
+        }
+        if (r < 0 || object.tree == NULL)
+            return r;
+        r = read_object(reading, &object, reterr);
+        if (r < 0)
+            return r;
+        /* between documents nothing of them is needed any more; within a List it is */
+        if (manifest.depth == 0)
+            arena_release(&scratch);
+    }
+}
+
+int folder_file_read(const char *name, struct str bytes, const struct folder_rules *rules,
+                     struct folder_file **ret_file, struct folder_error *reterr)
+{
+    cleanup_file struct folder_file *file = file_new(name);
+    struct reading reading = {.file = file, .rules = rules};
+    int r = 0;
+
+    if (file == NULL)
+        return -ENOMEM;
+    r = digest_make(bytes, file->digest);
+    if (r == 0)
+        r = read_objects(&reading, bytes, reterr);
+    if (r < 0)
+        return r;
+    file->readable = true;
+    *ret_file = file;
+    file = NULL;
+    return 0;
+}
+
+/* What of one object goes on counting. */
+static int keep_evidence(const struct evidence *before, const struct keyring *keyring,
+                         bool rules_changed, struct evidence **ret_evidence)
+{
+    if (before == NULL) {
+        *ret_evidence = NULL;
+        return 0;
+    }
+    if (!rules_changed && evidence_signers_remain(before, keyring)) {
+        *ret_evidence = evidence_ref(before);
+        return 0;
+    }
+    return evidence_make_distrusted(
+        before, STR("its file cannot be read, and keys or rules changed since it was"),
+        ret_evidence);
+}
+
+int folder_file_keep(struct folder_file *before, const struct keyring *keyring, bool rules_changed,
+                     struct folder_file **ret_file)
+{
+    cleanup_file struct folder_file *file = file_new(before->name);
+    struct reading reading = {.file = file};
+
+    if (file == NULL)
+        return -ENOMEM;
+    /* the other texts stay where they are */
+    file->base = before->base != NULL ? before->base : before;
+    file->base->count++;
+    for (size_t i = 0; i < before->object_count; i++) {
+        struct folder_object object = before->objects[i];
+        struct evidence *evidence = NULL;
+        int r = keep_evidence(object.evidence, keyring, rules_changed, &evidence);
+
+        if (r < 0)
+            return r;
+        object.evidence = evidence;
+        if (evidence != NULL) {
+            object.namespace_name = evidence->namespace_name;
+            object.name = evidence->name;
+        }
+        r = add_object(&reading, object);
+        if (r < 0)
+            return r;
+    }
+    *ret_file = file;
+    file = NULL;
+    return 0;
+}
