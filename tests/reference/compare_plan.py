@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """Compare the program's planner with the reference on random inputs.
 
-usage: compare_plan.py [--count N] [--seed S] (--driver PATH | --program PATH)
+usage: compare_plan.py [--count N] [--seed S] (--driver PATH | --program PATH [--yaml])
 
 The driver reads one JSON input a line and writes one packet a line, or `error`. With --program,
-`sandgate plan --output json` is run once an input, which is slow; it reads YAML as well.
+`sandgate plan --output json` is run once an input, which is slow; it reads YAML as well. With --yaml the inputs are YAML on
+which readers differ, and the place of what cannot be read is compared.
 """
 
 import argparse
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,12 +22,12 @@ from reader import Unreadable, read_either, read_json
 MAX_SHOWN = 30
 
 
-def expected(line, read):
-    """The packet of a line, or `error`."""
+def expected(line, read, places=False):
+    """The packet of a line, or `error`, where asked for with its place."""
     try:
         tree = read(line)
-    except Unreadable:
-        return "error"
+    except Unreadable as error:
+        return f"error {error.line}:{error.column}" if places else "error"
     if not isinstance(tree, dict):
         return "error"
     if plan_tree(redact_input(tree)) != plan_tree(tree):
@@ -42,7 +44,13 @@ def run_driver(path, lines):
     return done.stdout.decode().split("\n")[:-1]
 
 
-def run_program(path, lines):
+def error_of(stderr, name, places):
+    """`error`, where asked for with the place that `sandgate: FILE:LINE:COL: what` names."""
+    place = re.search(re.escape(name) + r":(\d+:\d+):", stderr)
+    return f"error {place.group(1)}" if places and place else "error"
+
+
+def run_program(path, lines, places):
     """The answers of one process an input."""
     answers = []
     for line in lines:
@@ -51,9 +59,11 @@ def run_program(path, lines):
             file.flush()
             done = subprocess.run([path, "plan", "--output", "json", file.name],
                                   capture_output=True, check=False)
-        answers.append("error" if done.returncode == 2 else done.stdout.decode().rstrip("\n"))
+        stderr = done.stderr.decode()
+        answers.append(error_of(stderr, file.name, places) if done.returncode == 2
+                       else done.stdout.decode().rstrip("\n"))
         if done.returncode not in (0, 1, 2):
-            answers[-1] = f"status {done.returncode}: {done.stderr.decode()[-2000:]}"
+            answers[-1] = f"status {done.returncode}: {stderr[-2000:]}"
     return answers
 
 
@@ -70,18 +80,21 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--driver")
     parser.add_argument("--program")
+    parser.add_argument("--yaml", action="store_true")
     options = parser.parse_args()
     source = random.Random(options.seed)
-    lines = [generate.planner_line(source) for _ in range(options.count)]
-    answers = run_driver(options.driver, lines) if options.driver else run_program(options.program, lines)
+    make = generate.yaml_text if options.yaml else generate.planner_line
+    lines = [make(source) for _ in range(options.count)]
+    answers = run_driver(options.driver, lines) if options.driver \
+        else run_program(options.program, lines, options.yaml)
     if len(answers) != len(lines):
         sys.exit(f"{len(lines)} lines, {len(answers)} answers")
-    wanted = [expected(line, read_json if options.driver else read_either) for line in lines]
+    wanted = [expected(line, read_json if options.driver else read_either, options.yaml) for line in lines]
     wrong = [trio for trio in zip(lines, wanted, answers) if trio[1] != trio[2]]
     for line, reference, program in sorted(wrong, key=lambda trio: len(trio[0]))[:MAX_SHOWN]:
-        print(f"input {line[:3000]}\n{first_difference(reference, program)}")
+        print(f"input {line[:3000] if not options.yaml else repr(line)}\n{first_difference(reference, program)}")
     ready = sum('"decision":"ready"' in text for text in wanted)
-    errors = wanted.count("error")
+    errors = sum(text.startswith("error") for text in wanted)
     print(f"{len(lines)} inputs, {ready} ready, {errors} unreadable, {len(wrong)} differ")
     return 1 if wrong else 0
 

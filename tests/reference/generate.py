@@ -215,3 +215,42 @@ def planner_line(random):
     if random.random() < 0.15:
         text = _broken(random, text)
     return text.replace("\n", " ").replace("\r", " ")
+
+
+# YAML
+
+SCALARS = ["yes", "No", "oN", "OFF", "y", "N", "True", "TRUE", "tRUE", "False", "true", "false", "null", "Null", "NULL",
+           "~", "", "010", "0o10", "0O10", "08", "0", "-0", "00", "-1", "+1", "12", "1_000", "_1", "1_", "0x1f", "0X1F", "0xg", "-0x1f",
+           "0b1", "0b2", "0B1", "1e3", "1E3", "1.5e+3", "1e", "e3", "1.e3", ".5", "5.", "-.5", "+.5", "1.5", "-1.5", "012.5", "1.", ".",
+           "-", "--1", "1.2.3", "10.0.0.1", ".inf", "-.inf", "+.INF", ".Inf", ".iNF", "inf", ".nan", ".NaN", ".NAN", ".Nan", "nan",
+           "1:30", "1:60", "0:30", "01:30", "-1:30", "12:30:45", "1:30.5", "1:3a", "190:20:30", "2026-03-01", BASE_MOMENT, "=", "<<",
+           "0.0", "1.50", "-", "a b", "a#b", "1 2", "1a", "a1", "yes!", "no ", "é", "0o8", "-0o7", "0b", "0x", "0_1", "1__2", "1,000",
+           "1.0e5", "1.5e3", "1.5e-3", "nUll", "none", "None", "9007199254740993", "1e999", "''", '""', "'no'", '"on"', '"\\u0041"',
+           '"\\ud83d\\ude00"', '"\\0"', '"\\x41"', '"a\\\n  b"', "'it''s'", "&a x", "*a", "!x y", "!!str 1", "! x", "|\n   no\n", ">-\n   no\n",
+           "[no]", "{a: on}", "[1, 2", "{a: 1, a: 2}", "? x", "@x", "`x", "%x", "a: b", "- x", "\tx", "[\tx ]", '"a\tb"',
+           "x\u0085", "x\u2028y", "x # on", "x #on", "#x", '"\\N"', '"\\_"', "\ufeffx", "x\u0007"]
+KEYS = ["class", "no", "1", "true", "~", "null", '"no"', "'1'", "<<", '"<<"', "? class\n ", "é", "a b", "on ", "1.5", "x:y", "=", "&a class", "!x class",
+        "[a]", "{a: b}", "*a", "-1", "0x1", "é é", "workload", '"work\\u006coad"']
+
+
+GOOD_YAML = ["workload:", "  skill_ref: acme/report@1.4.0", "  class: batch", "  requirements:", "    source_ref: git:x",
+             f"    source_digest: {DIGEST}", f"    observed_at: {BASE_MOMENT}", "    env_allowlist: [A, B]",
+             "    writable_paths:", "    - tmp", f"as_of: {BASE_MOMENT}", "max_age_days: 30"]
+
+
+def yaml_text(random):
+    """A planner input as YAML, with one scalar, key or line that readers differ on."""
+    lines = list(GOOD_YAML)
+    place = random.randrange(len(lines))
+    name, colon, _ = lines[place].partition(": ")
+    blanks = " " * (len(name) - len(name.lstrip(" ")))
+    roll = random.random()
+    if roll < 0.6 and colon:
+        lines[place] = f"{name}: {random.choice(SCALARS)}"
+    elif roll < 0.7:
+        lines[7] = "    env_allowlist: [A, " + random.choice(SCALARS) + "]"
+    elif roll < 0.9:
+        lines.insert(place, f"{blanks}{random.choice(KEYS)}: x")
+    else:
+        lines.insert(place, random.choice(["---", "...", "%YAML 1.2", "# é", "", "  ", "\t", "\ufeff", "--- x", "- x"]))
+    return random.choice(["\n", "\n", "\n", "\r\n", "\r"]).join(lines + [""])
