@@ -75,7 +75,7 @@ def functions(code):
     depth, start, name = 0, 0, ""
     for i, line in enumerate(lines):
         if depth == 0 and line.startswith("{"):
-            head = " ".join(lines[max(0, i - 8):i])
+            head = " ".join(above for above in lines[max(0, i - 8):i] if not above.startswith("#"))
             found = re.findall(r"([A-Za-z_]\w*)\s*\([^;{}]*\)\s*$", head)
             name, start = (found[-1] if found else ""), i
         if not line.startswith("#"):
