@@ -113,8 +113,9 @@ static void buffer_add_escaped(struct buffer *b, char c)
     char letter = json_short_escape(c);
 
     if (letter != 0) {
-        buffer_add_char(b, '\\');
-        buffer_add_char(b, letter);
+        const char pair[] = {'\\', letter};
+
+        buffer_add(b, (struct str){.ptr = pair, .len = sizeof(pair)});
     } else {
         buffer_add_format(b, "\\u%04x", (unsigned)(unsigned char)c);
     }
@@ -173,4 +174,9 @@ size_t buffer_audit_size(struct str s)
         }
     }
     return size;
+}
+
+bool buffer_audit_fits(struct str s, size_t max_bytes)
+{
+    return s.len <= max_bytes / ESCAPED_BYTES || buffer_audit_size(s) <= max_bytes;
 }

@@ -45,4 +45,7 @@ struct str buffer_text(struct buffer *b);
  * `<`, `>`, `&`, U+2028 and U+2029 as six bytes each. Without quotes. */
 size_t buffer_audit_size(struct str s);
 
+/* Whether that is at most max_bytes; a short text is not looked at for that. */
+bool buffer_audit_fits(struct str s, size_t max_bytes);
+
 #endif

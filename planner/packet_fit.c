@@ -162,20 +162,19 @@ static void cut_texts(struct packet *packet)
 int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *arena,
                     struct str *ret_packet)
 {
-    size_t size = buffer_audit_size(plan->packet);
     struct fit_items lists[FIT_LIST_COUNT] = {0};
     struct packet packet = *plan->fields;
     struct str text = {0};
     int r = 0;
 
-    if (size <= max_bytes) {
+    if (buffer_audit_fits(plan->packet, max_bytes)) {
         *ret_packet = plan->packet;
         return 0;
     }
     r = measure(&packet, arena, lists);
     if (r < 0)
         return r;
-    if (!drop_items(lists, size - max_bytes))
+    if (!drop_items(lists, buffer_audit_size(plan->packet) - max_bytes))
         cut_texts(&packet);
     packet.env_allowlist.count = lists[FIT_ENV].count;
     packet.writable_paths.count = lists[FIT_PATHS].count;
@@ -185,7 +184,7 @@ int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *are
     text = packet_write(&packet, arena);
     if (!str_present(text))
         return -ENOMEM;
-    if (buffer_audit_size(text) > max_bytes)
+    if (!buffer_audit_fits(text, max_bytes))
         return -E2BIG;
     *ret_packet = text;
     return 0;

@@ -9,6 +9,7 @@
 
 #define MAX_CODES ((size_t)GATE_CODE_COUNT + PLAN_CODE_COUNT)
 #define MAX_VIOLATIONS_BYTES (MAX_CODES * 64)
+#define AUDIT_BYTES_A_BYTE 6 /* at most: \u00xx */
 #define MAX_EVIDENCE_BYTES (ANSWER_MAX_ANNOTATIONS_BYTES * 2)
 
 static void add_pair(struct answer_response *response, const char *key, struct str value)
@@ -27,13 +28,23 @@ static void drop_pair(struct answer_response *response, const char *key)
     response->pair_count = kept;
 }
 
-static size_t size_of_all(const struct answer_response *response)
+static bool all_fit(const struct answer_response *response)
 {
-    size_t size = 0;
+    size_t room = ANSWER_MAX_ANNOTATIONS_BYTES;
+    size_t shortest = 0;
 
     for (size_t i = 0; i < response->pair_count; i++)
-        size += buffer_audit_size(response->pairs[i].value);
-    return size;
+        shortest += response->pairs[i].value.len;
+    if (shortest <= room / AUDIT_BYTES_A_BYTE)
+        return true;
+    for (size_t i = 0; i < response->pair_count; i++) {
+        size_t size = buffer_audit_size(response->pairs[i].value);
+
+        if (size > room)
+            return false;
+        room -= size;
+    }
+    return true;
 }
 
 static int annotate_plan(const struct decision *d, struct arena *arena,
@@ -52,7 +63,7 @@ static int annotate_plan(const struct decision *d, struct arena *arena,
     add_pair(response, "packet-sha256", digest);
     if (!str_equal(packet, d->plan.packet))
         add_pair(response, "packet-truncated", STR("true"));
-    if (buffer_audit_size(input) <= ANSWER_MAX_INPUT_BYTES)
+    if (buffer_audit_fits(input, ANSWER_MAX_INPUT_BYTES))
         add_pair(response, "input", input);
     return 0;
 }
@@ -201,9 +212,9 @@ int answer_annotate(const struct decision *d, struct arena *arena, struct answer
     add_pair(response, "subject", d->subject);
     if (str_present(d->error))
         add_pair(response, "error", d->error);
-    if (size_of_all(response) > ANSWER_MAX_ANNOTATIONS_BYTES)
+    if (!all_fit(response))
         drop_pair(response, "input");
-    if (size_of_all(response) > ANSWER_MAX_ANNOTATIONS_BYTES)
+    if (!all_fit(response))
         drop_pair(response, "findings");
     return 0;
 }

@@ -57,9 +57,9 @@ static int check_image(struct judgement *j, const struct image_use *use, bool li
     if (r < 0)
         return r;
     if (!str_present(use->digest))
-        return gate_add(j, GATE_CODE_IMAGE_UNPINNED, place,
-                        "this image is not pinned; write it as name@sha256:<64 lower-case hex "
-                        "digits>");
+        return gate_add(
+            j, GATE_CODE_IMAGE_UNPINNED, place,
+            "this image is not pinned; write it as name@sha256: and 64 lower-case hex digits");
     return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
                     "neither the evidence nor a baseline lists %.*s; run an image that is listed, "
                     "or have this one signed",
