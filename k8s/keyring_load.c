@@ -149,7 +149,7 @@ static int load_files(struct load *load, const struct file_folder *folder,
         if (r < 0)
             return r;
     }
-    if (load->blocks == 0)
+    if (load->blocks == 0 && load->problems == 0)
         return load_problem(load, NULL, 0,
                             "no public key in this folder; put <key-id>.pem files in");
     return 0;

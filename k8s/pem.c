@@ -60,8 +60,7 @@ static enum line_kind pem_line_kind(struct str line)
     return LINE_FOREIGN;
 }
 
-static enum pem_result pem_problem(const struct pem_scan *scan, enum line_kind kind,
-                                   struct pem_item *ret_item)
+static void pem_problem(const struct pem_scan *scan, enum line_kind kind, struct pem_item *ret_item)
 {
     const char *what =
         "a block or line that is no PUBLIC KEY block on lines of its own; take it out";
@@ -73,7 +72,6 @@ static enum pem_result pem_problem(const struct pem_scan *scan, enum line_kind k
     else if (kind == LINE_END)
         what = "an END line without a BEGIN line; write the file again";
     *ret_item = (struct pem_item){.line = scan->line, .what = what};
-    return PEM_PROBLEM;
 }
 
 /* From the line behind BEGIN to the END line. A marker of another kind ends the block too: its
@@ -106,6 +104,25 @@ static enum pem_result pem_body(struct pem_scan *scan, size_t begin_line, struct
     return PEM_PROBLEM;
 }
 
+/* Over a block of another label, so that it is one problem and not two. */
+static void pem_skip_foreign(struct pem_scan *scan)
+{
+    struct pem_scan before = *scan;
+    struct str line = {0};
+
+    while (pem_take_line(scan, &line)) {
+        enum line_kind kind = pem_line_kind(line);
+
+        if (kind == LINE_OTHER) {
+            before = *scan;
+            continue;
+        }
+        if (kind == LINE_BEGIN || kind == LINE_END || str_contains(line, STR(PEM_MARKER_BEGIN)))
+            *scan = before;
+        return;
+    }
+}
+
 enum pem_result pem_next(struct pem_scan *scan, struct pem_item *ret_item)
 {
     struct str line = {0};
@@ -115,8 +132,12 @@ enum pem_result pem_next(struct pem_scan *scan, struct pem_item *ret_item)
 
         if (kind == LINE_BEGIN)
             return pem_body(scan, scan->line, ret_item);
-        if (kind != LINE_OTHER)
-            return pem_problem(scan, kind, ret_item);
+        if (kind == LINE_OTHER)
+            continue;
+        pem_problem(scan, kind, ret_item);
+        if (kind != LINE_END)
+            pem_skip_foreign(scan);
+        return PEM_PROBLEM;
     }
     return PEM_END;
 }
