@@ -9,6 +9,7 @@
 #define NAME_MAX_BYTES 64
 
 static const struct command *const commands[] = {
+    &command_check,
     &command_plan,
     &command_verify,
     &command_version,

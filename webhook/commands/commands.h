@@ -20,6 +20,7 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
+extern const struct command command_check;
 extern const struct command command_plan;
 extern const struct command command_verify;
 extern const struct command command_version;

@@ -121,7 +121,7 @@ static int plan_print(const struct plan *plan, enum plan_output output, struct a
     r = document_read(plan->packet, &options, arena, &packet, &error);
     if (r != 0)
         return r;
-    return output == PLAN_OUTPUT_YAML ? yaml_print(packet, stdout)
+    return output == PLAN_OUTPUT_YAML ? yaml_print(packet, arena, stdout)
                                       : plan_print_table(plan, packet, arena);
 }
 

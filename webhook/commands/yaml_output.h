@@ -2,16 +2,25 @@
 #define WEBHOOK_COMMANDS_YAML_OUTPUT_H
 
 /*
- * yaml_output - a tree as a YAML document on a stream, for `--output yaml`.
+ * yaml_output - a tree as a YAML document: `--output yaml`, and the manifests that sign writes.
  *
- * Every text is double-quoted, so that no reader takes one for something else.
+ * Texts are double-quoted, but for plain words that every reader takes for text.
  *
- * Errors     0; -ENOMEM; -EIO the stream cannot be written.
+ * Errors     0; -ENOMEM.
  */
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-int yaml_print(const cJSON *tree, FILE *stream) __attribute__((warn_unused_result, nonnull));
+#include "planner/arena.h"
+#include "planner/text.h"
+
+/* block_key: the name of a member whose text becomes a block literal, or NULL. Whether a literal
+ * can carry a text is for the caller to know. */
+int yaml_write(const cJSON *tree, const char *block_key, struct arena *arena, struct str *ret_text)
+    __attribute__((warn_unused_result, nonnull(1, 3, 4)));
+
+int yaml_print(const cJSON *tree, struct arena *arena, FILE *stream)
+    __attribute__((warn_unused_result, nonnull));
 
 #endif

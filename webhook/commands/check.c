@@ -1,0 +1,181 @@
+#include "webhook/commands/check.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "webhook/commands/commands.h"
+#include "webhook/commands/files.h"
+#include "webhook/commands/options.h"
+#include "webhook/commands/output.h"
+#include "webhook/commands/open_world.h"
+
+static const char *const check_outputs[] = {"table", "json", "yaml", "review", NULL};
+
+static const char check_about[] =
+    "Says of each object what the gate would: manifests (many documents, Lists, all "
+    "kinds that\n"
+    "the gate judges) as if they were created now, AdmissionReviews as they are.";
+
+/* What the command line says. */
+struct check_line {
+    struct option_texts files;
+    const char *config;
+    const char *evidence;
+    const char *keyring;
+    const char *namespace_name;
+    const char *as_of;
+    unsigned output;
+    bool deep;
+};
+
+static enum options_result check_read_line(struct check_line *line, int argc, char **argv,
+                                           struct arena *arena, struct operands *ret_operands)
+{
+    const struct option_row rows[] = {
+        {.name = "filename",
+         .letter = 'f',
+         .kind = OPTION_TEXTS,
+         .value = "FILE",
+         .help = "file, folder, or - for standard input; may be repeated",
+         .target.texts = &line->files},
+        {.name = "recursive",
+         .letter = 'R',
+         .kind = OPTION_FLAG,
+         .help = "folders in folders too",
+         .target.flag = &line->deep},
+        {.name = "evidence",
+         .kind = OPTION_TEXT,
+         .value = "DIR",
+         .help = "folder of signed evidence and namespaces",
+         .target.text = &line->evidence},
+        {.name = "keyring",
+         .kind = OPTION_TEXT,
+         .value = "DIR",
+         .help = "folder of <key-id>.pem public keys",
+         .target.text = &line->keyring},
+        {.name = "config",
+         .kind = OPTION_TEXT,
+         .value = "FILE",
+         .help = "configuration of the gate",
+         .target.text = &line->config},
+        {.name = "namespace",
+         .letter = 'n',
+         .kind = OPTION_TEXT,
+         .value = "NAME",
+         .help = "of manifests that name none (default)",
+         .target.text = &line->namespace_name},
+        {.name = "as-of",
+         .kind = OPTION_TEXT,
+         .value = "TIME",
+         .help = "decide as at this moment, as 2026-03-01T12:00:00Z (now)",
+         .target.text = &line->as_of},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_CHOICE,
+         .choices = check_outputs,
+         .help = "how decisions are printed (table)",
+         .target.choice = &line->output},
+    };
+    const struct options options = {
+        .arguments = "-f FILE…",
+        .about = check_about,
+        .statuses = "  0  all are admitted\n"
+                    "  1  some are denied\n"
+                    "  2  a file cannot be read, or there is nothing to check",
+        .example = "  sandgate check -f deployment.yaml --evidence evidence/ --keyring keys/",
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+    };
+
+    return options_read(&options, argc, argv, arena, ret_operands);
+}
+
+static int check_add_files(const struct check_line *line, const struct operands *operands,
+                           struct files *files)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < line->files.count && r == 0; i++)
+        r = files_add(files, line->files.items[i], line->deep);
+    for (size_t i = 0; i < operands->count && r == 0; i++)
+        r = files_add(files, operands->items[i], line->deep);
+    return r;
+}
+
+static int check_all(struct check *check, const struct files *files, struct arena *arena)
+{
+    struct progress progress = {.what = "files checked", .total = files->count};
+    int r = 0;
+
+    check->list = buffer_make(arena, CHECK_MAX_OUTPUT_BYTES);
+    for (size_t i = 0; i < files->count && r == 0; i++) {
+        r = check_file(check, files->items[i]);
+        progress_step(&progress);
+    }
+    progress_end(&progress);
+    return r == 0 ? check_show_end(check, arena) : r;
+}
+
+static int check_status(const struct check *check)
+{
+    if (check->unreadable > 0)
+        return COMMAND_FAILED;
+    if (check->admitted + check->denied == 0) {
+        complain("nothing to check: no object in these files");
+        return COMMAND_FAILED;
+    }
+    return check->denied > 0 ? COMMAND_NO : COMMAND_YES;
+}
+
+static int check_in_world(const struct check_line *line, const struct files *files,
+                          struct moment now, struct arena *arena)
+{
+    cleanup_open_world struct open_world open = {0};
+    struct check check = {
+        .now = now,
+        .namespace_name = str_of(line->namespace_name != NULL ? line->namespace_name : "default"),
+        .output = (enum check_output)line->output,
+    };
+    int r = open_world(line->config, line->evidence, line->keyring, &open);
+
+    if (r != 0)
+        return COMMAND_FAILED;
+    check.snapshot = open.snapshot;
+    check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
+    r = check_all(&check, files, arena);
+    if (r != 0) {
+        complain("%s", strerror(-r));
+        return COMMAND_FAILED;
+    }
+    return check_status(&check);
+}
+
+static int check_run(int argc, char **argv)
+{
+    struct arena cleanup_arena arena = {0};
+    struct check_line line = {0};
+    struct operands operands = {0};
+    struct files files = {.arena = &arena};
+    struct moment now = {0};
+    enum options_result result = check_read_line(&line, argc, argv, &arena, &operands);
+
+    if (result != OPTIONS_READ)
+        return options_status(result);
+    if (line.files.count + operands.count == 0)
+        return options_refuse(argv[0], "-f FILE is needed, or -f - for standard input");
+    if (line.config == NULL && line.evidence == NULL)
+        return options_refuse(argv[0], "--evidence DIR or --config FILE is needed: evidence from a "
+                                       "cluster is not part of this build yet");
+    if (!open_world_moment(line.as_of, &now))
+        return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
+    if (check_add_files(&line, &operands, &files) != 0)
+        return COMMAND_FAILED;
+    return check_in_world(&line, &files, now, &arena);
+}
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "manifests and AdmissionReviews through the gate",
+    .run = check_run,
+};
