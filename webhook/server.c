@@ -155,8 +155,9 @@ static int server_start_webhook(struct server *server, unsigned threads)
         MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK,
         request_on_line, server, MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, server,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        options->times.idle_sec, MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES,
-        MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0, MHD_OPTION_END);
+        options->times.idle_sec, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES, MHD_OPTION_THREAD_POOL_SIZE,
+        threads > 1 ? threads : 0, MHD_OPTION_END);
     return server->daemon != NULL ? 0 : -EIO;
 }
 
