@@ -1,0 +1,312 @@
+"""Slow, idle, silent and too many clients (gate-v1, section 8), with shortened times."""
+
+import json
+import socket
+import ssl
+import threading
+import time
+import unittest
+
+from server_client import JSON, SLACK, Client, Program, context, main, seconds_until_end
+
+SLOW = 1.0  # seconds instead of 10
+IDLE = 3  # seconds instead of 180
+HEAD = "POST /validate HTTP/1.1\r\nHost: x\r\n" + JSON + "Content-Length: %d\r\n\r\n"
+
+
+class Fake:
+    """Bytes of a TLS client that never goes on."""
+
+    @staticmethod
+    def hello():
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = context().wrap_bio(incoming, outgoing, server_hostname="localhost")
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        return outgoing.read()
+
+
+def trickle(send, data, pause, limit):
+    """Sends byte after byte until the other side ends or all is sent; the seconds it took."""
+    begun = time.monotonic()
+    try:
+        for at in range(len(data)):
+            send(data[at:at + 1])
+            time.sleep(pause)
+            if time.monotonic() - begun > limit:
+                break
+    except OSError:
+        pass
+    return time.monotonic() - begun
+
+
+class Slow(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = Program(slow_msec=SLOW * 1000, idle_sec=IDLE)
+        cls.port = cls.program.port
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.program.__exit__()
+
+    def assert_cut(self, seconds):
+        self.assertGreaterEqual(seconds, SLOW * 0.9)
+        self.assertLess(seconds, SLOW + 0.7 * SLACK)
+
+    def test_no_bytes(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as plain:
+            self.assert_cut(seconds_until_end(plain, 5))
+
+    def test_a_hello_that_trickles(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as plain:
+            self.assert_cut(trickle(plain.sendall, Fake.hello(), 0.05, 5))
+
+    def test_a_handshake_that_stops_half_way(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as plain:
+            plain.sendall(Fake.hello())
+            begun = time.monotonic()
+            self.assertTrue(plain.recv(65536))
+            seconds_until_end(plain, 5)
+            self.assert_cut(time.monotonic() - begun)
+
+    def test_half_handshakes_cost_no_time_of_the_processor(self):
+        stat = "/proc/%d/stat" % self.program.process.pid
+
+        def ticks():
+            with open(stat, encoding="ascii") as file:
+                return sum(int(n) for n in file.read().rsplit(")", 1)[1].split()[11:13])
+
+        held = []
+        for _ in range(20):
+            plain = socket.create_connection(("127.0.0.1", self.port))
+            plain.sendall(Fake.hello()[:50])
+            held.append(plain)
+        time.sleep(0.2)
+        before = ticks()
+        time.sleep(0.5)
+        self.assertLess(ticks() - before, 20)  # of 50 a thread
+        for plain in held:
+            plain.close()
+
+    def test_a_head_that_trickles_after_idling(self):
+        with Client(self.port) as client:
+            time.sleep(SLOW * 1.5)
+            self.assert_cut(trickle(client.send, HEAD.encode() % 2, 0.2, 5))
+
+    def test_a_body_that_trickles(self):
+        with Client(self.port) as client:
+            client.send(HEAD % 2000)
+            self.assert_cut(trickle(client.send, b" " * 2000, 0.1, 5))
+            self.assertTrue(client.ends(1))
+            self.assertNotIn(b"200", client.left)
+
+    def test_a_refused_body_that_trickles(self):
+        with Client(self.port) as client:
+            client.send("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n")
+            self.assert_cut(trickle(client.send, b" " * 2000, 0.1, 5))
+
+    def test_a_second_request_begun_with_the_first(self):
+        with Client(self.port) as client:
+            client.send(HEAD % 2 + "{}" + HEAD % 2 + "{")
+            self.assertEqual(client.answer()[0], 200)
+            begun = time.monotonic()
+            self.assertTrue(client.ends(5))
+            self.assert_cut(time.monotonic() - begun)
+
+    def test_idle_before_and_between_requests_is_no_fault(self):
+        with Client(self.port) as client:
+            for _ in range(3):
+                time.sleep(IDLE * 0.6)
+                self.assertEqual(client.review(b"{}")[0], 200)
+
+    def test_too_long_idle_ends_with_a_close_notification(self):
+        for asked in (False, True):
+            with Client(self.port) as client:
+                if asked:
+                    client.review(b"{}")
+                begun = time.monotonic()
+                client.socket.settimeout(IDLE * 3)
+                # without close_notify this raises
+                self.assertEqual(client.socket.recv(1), b"")
+                self.assertGreaterEqual(time.monotonic() - begun, IDLE - 0.01)
+                self.assertLess(time.monotonic() - begun, IDLE + 1.5 * SLACK)
+
+    def test_a_client_that_takes_no_answer_is_cut(self):
+        with Client(self.port) as client:
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            begun = time.monotonic()
+            try:
+                while time.monotonic() - begun < 8:
+                    client.send((HEAD % 2 + "{}") * 50)
+            except OSError:
+                pass
+            self.assertLess(time.monotonic() - begun, 8)
+
+    def test_gone_at_once(self):
+        for _ in range(20):
+            client = Client(self.port)
+            client.send(HEAD % 300000 + " " * 300000)
+            client.socket.close()
+        with Client(self.port) as client:
+            self.assertEqual(client.review(b"{}")[0], 200)
+        self.assertEqual(self.program.log(), "")
+
+
+class Crowd(unittest.TestCase):
+    def test_the_longest_idle_one_goes_first(self):
+        with Program(max_connections=20) as program:
+            clients = [Client(program.port) for _ in range(20)]
+            for client in clients[1:] + clients[:1]:
+                self.assertEqual(client.get("/healthz")[0], 200)
+                time.sleep(0.01)
+            with Client(program.port) as fresh:
+                self.assertEqual(fresh.review(b"{}")[0], 200)
+            self.assertTrue(clients[1].ends(2))
+            for client in clients[2:] + clients[:1]:
+                self.assertEqual(client.get("/healthz")[0], 200)
+                client.__exit__()
+            clients[1].__exit__()
+            self.assertEqual(program.metric('sandgate_connections_cut_total{reason="crowded"}'), 1)
+
+    def test_else_the_oldest_unfinished_one_of_who_holds_most(self):
+        with Program(max_connections=10) as program:
+            few = [Client(program.port, source="127.0.0.3") for _ in range(3)]
+            many = [Client(program.port, source="127.0.0.2") for _ in range(5)]
+            for client in few + many:
+                client.send(HEAD % 2 + "{")
+                time.sleep(0.01)
+            work = [Client(program.port, source="127.0.0.4") for _ in range(2)]
+            for client in work:
+                client.send(HEAD % 300000 + "slow=1500" + " " * 299991)
+            time.sleep(0.3)
+            with Client(program.port, source="127.0.0.5") as fresh:
+                self.assertEqual(fresh.review(b"{}")[0], 200)
+            self.assertTrue(many[0].ends(2))
+            for client in few + many[1:]:
+                client.send("}")
+                self.assertEqual(client.answer()[0], 200)
+            for client in work:
+                self.assertEqual(client.answer()[0], 200)
+            for client in few + many + work:
+                client.__exit__()
+
+    def test_a_thousand_that_say_nothing(self):
+        with Program(max_connections=1024) as program:
+            silent = [socket.create_connection(("127.0.0.1", program.port)) for _ in range(2000)]
+            begun = time.monotonic()
+            with Client(program.port) as client:
+                self.assertEqual(client.review(b"{}")[0], 200)
+            self.assertLess(time.monotonic() - begun, 1 * SLACK)
+            self.assertLessEqual(program.metric("sandgate_connections"), 1024)
+            for plain in silent:
+                plain.close()
+
+
+class Budget(unittest.TestCase):
+    def test_busy_is_503_at_once(self):
+        with Program(max_in_flight=2, defer_bytes=0) as program:
+            slow = [Client(program.port) for _ in range(2)]
+            for client in slow:
+                client.send(HEAD % 9 + "slow=1000")
+            time.sleep(0.3)
+            with Client(program.port) as client:
+                begun = time.monotonic()
+                status, fields, body = client.review(b"{}")
+                self.assertLess(time.monotonic() - begun, 0.3 * SLACK)
+                self.assertEqual((status, fields["retry-after"], json.loads(body)["kind"]),
+                                 (503, "1", "Status"))
+                self.assertEqual(client.get("/readyz")[0], 200)
+                for other in slow:
+                    self.assertEqual(other.answer()[0], 200)
+                    other.__exit__()
+                self.assertEqual(client.review(b"{}")[0], 200)
+            self.assertEqual(program.metric("sandgate_in_flight_requests"), 0)
+            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+
+    def test_half_bodies_of_one_address_do_not_keep_others(self):
+        with Program(max_in_flight_bytes=8 << 20) as program:
+            half = [Client(program.port, source="127.0.0.2") for _ in range(8)]
+            for client in half:
+                client.send(HEAD % (1 << 20) + " " * ((1 << 20) - 1))
+            time.sleep(0.5)
+            self.assertLessEqual(program.metric("sandgate_in_flight_bytes"), 2 << 20)
+            with Client(program.port, source="127.0.0.3") as other:
+                self.assertEqual(other.review(b" " * (1 << 20))[0], 200)
+            got = []
+            for client in half:
+                client.send(" ")
+                got.append(client.answer()[0])
+                client.__exit__()
+            self.assertEqual(sorted(set(got)), [200, 503])
+            self.assertLessEqual(got.count(200), 2)
+            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+
+    def test_an_arena_that_does_not_fit_is_503(self):
+        with Program(max_in_flight_bytes=8 << 20) as program, Client(program.port) as client:
+            self.assertEqual(client.review(b"arena=1000000")[0], 200)
+            status, fields, _ = client.review(b"arena=9000000")
+            self.assertEqual((status, fields["retry-after"]), (503, "1"))
+            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+
+    def test_a_body_that_ends_early_gives_its_bytes_back(self):
+        with Program() as program:
+            for _ in range(10):
+                with Client(program.port) as client:
+                    client.send(HEAD % 2000000 + " " * 1000000)
+            deadline = time.monotonic() + 5
+            while program.metric("sandgate_connections") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+
+
+class Beside(unittest.TestCase):
+    def latency(self, client, count):
+        taken = []
+        for _ in range(count):
+            begun = time.monotonic()
+            self.assertEqual(client.review(b"{}")[0], 200)
+            taken.append(time.monotonic() - begun)
+        return sorted(taken)[int(count * 0.99)]
+
+    def test_slow_and_large_ones_cost_others_nothing(self):
+        with Program(slow_msec=60000) as program, Client(program.port) as client:
+            alone = self.latency(client, 1000)
+            slow = []
+            for i in range(200):
+                other = Client(program.port)
+                other.send((HEAD % 2000)[:20 if i % 2 else None])
+                slow.append(other)
+            stop = threading.Event()
+
+            def trickle_all():
+                while not stop.is_set():
+                    for other in slow[::2]:
+                        other.send(" ")
+                    time.sleep(0.05)
+
+            def large():
+                with Client(program.port) as sender:
+                    while not stop.is_set():
+                        self.assertEqual(sender.review(b" " * (1 << 20))[0], 200)
+                        time.sleep(0.05)
+
+            threads = [threading.Thread(target=trickle_all), threading.Thread(target=large)]
+            for thread in threads:
+                thread.start()
+            try:
+                beside = self.latency(client, 1000)
+            finally:
+                stop.set()
+                for thread in threads:
+                    thread.join()
+            # this client and its threads share one interpreter: its own pauses are allowed for
+            self.assertLess(beside, 2 * alone + 0.02 * SLACK)
+            for other in slow:
+                other.__exit__()
+
+
+if __name__ == "__main__":
+    main()
