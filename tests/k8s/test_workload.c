@@ -1,0 +1,249 @@
+#include "k8s/workload.h"
+
+#include <criterion/criterion.h>
+
+#include "k8s/document.h"
+
+#define DIGEST "sha256:b3908dcc895012047e8a0638825c6cc28ff3adad91d2f07946ec523ada257206"
+
+static struct workload read_workload(struct arena *arena, enum workload_kind kind, const char *json)
+{
+    const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW};
+    struct document_error error = {0};
+    struct workload w = {0};
+    cJSON *tree = NULL;
+
+    cr_assert_eq(document_read(str_of(json), &options, arena, &tree, &error), 0, "%s", json);
+    cr_assert_eq(workload_read(kind, cJSON_IsNull(tree) ? NULL : tree, arena, &w), 0);
+    return w;
+}
+
+Test(workload, goes_by_group_and_kind)
+{
+    static const struct {
+        const char *group;
+        const char *kind;
+        enum workload_kind value;
+    } rows[] = {
+        {"", "Pod", WORKLOAD_POD},
+        {"", "PodTemplate", WORKLOAD_POD_TEMPLATE},
+        {"", "ReplicationController", WORKLOAD_REPLICATION_CONTROLLER},
+        {"apps", "ReplicaSet", WORKLOAD_REPLICA_SET},
+        {"apps", "Deployment", WORKLOAD_DEPLOYMENT},
+        {"apps", "StatefulSet", WORKLOAD_STATEFUL_SET},
+        {"apps", "DaemonSet", WORKLOAD_DAEMON_SET},
+        {"batch", "Job", WORKLOAD_JOB},
+        {"batch", "CronJob", WORKLOAD_CRON_JOB},
+        {"apps", "Pod", WORKLOAD_NONE},
+        {"", "Deployment", WORKLOAD_NONE},
+        {"example.test", "Deployment", WORKLOAD_NONE},
+        {"apps", "Job", WORKLOAD_NONE},
+        {"", "pod", WORKLOAD_NONE},
+        {"", "Node", WORKLOAD_NONE},
+        {"", "", WORKLOAD_NONE},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        cr_assert_eq(workload_kind_of(str_of(rows[i].group), str_of(rows[i].kind)), rows[i].value,
+                     "%s/%s", rows[i].group, rows[i].kind);
+}
+
+Test(workload, takes_our_prefix_in_any_ascii_case)
+{
+    static const char *const ours[] = {"sandbox.runx.dev/skill-ref", "SANDBOX.runx.dev/x",
+                                       "Sandbox.Runx.Dev/", "sandbox.runx.dev/"};
+    static const char *const others[] = {
+        "sandbox.runx.dev",
+        "x.sandbox.runx.dev/a",
+        "sandbox.runx.devx/a",
+        "",
+        "\xC5\xBF"
+        "andbox.runx.dev/skill-ref",
+    };
+
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        cr_assert(workload_is_our_key(str_of(ours[i])), "%s", ours[i]);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        cr_assert(!workload_is_our_key(str_of(others[i])), "%s", others[i]);
+}
+
+/* The innermost template, and places from the object's root. */
+Test(workload, finds_the_template_of_each_kind)
+{
+#define POD                                                                                        \
+    "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/class\":\"c\"}},"                          \
+    "\"spec\":{\"initContainers\":[{\"image\":\"a\"},{\"image\":\"b\"}],"                          \
+    "\"containers\":[{\"image\":\"app@" DIGEST "\"}]}}"
+    static const struct {
+        enum workload_kind kind;
+        const char *json;
+        const char *place; /* of the second init container */
+    } rows[] = {
+        {WORKLOAD_POD, POD, "spec.initContainers[1].image"},
+        {WORKLOAD_POD_TEMPLATE, "{\"template\":" POD "}", "template.spec.initContainers[1].image"},
+        {WORKLOAD_REPLICATION_CONTROLLER, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_REPLICA_SET, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_STATEFUL_SET, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_DAEMON_SET, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_JOB, "{\"spec\":{\"template\":" POD "}}",
+         "spec.template.spec.initContainers[1].image"},
+        {WORKLOAD_CRON_JOB, "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":" POD "}}}}",
+         "spec.jobTemplate.spec.template.spec.initContainers[1].image"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct workload w = read_workload(&arena, rows[i].kind, rows[i].json);
+        struct str place = {0};
+
+        cr_assert(w.usable, "%s", w.unusable_reason);
+        cr_assert(w.annotations_readable && w.images_readable && w.carries_our_key);
+        cr_assert(!w.own_managed);
+        cr_assert_eq(w.image_count, 3);
+        cr_assert_eq(w.images[0].list, IMAGE_CONTAINERS);
+        cr_assert(str_equal(w.images[0].digest, STR(DIGEST)));
+        cr_assert_eq(w.images[2].list, IMAGE_INIT_CONTAINERS);
+        cr_assert(!str_present(w.images[2].digest));
+        cr_assert_eq(workload_image_place(&w, &w.images[2], &arena, &place), 0);
+        cr_assert(str_equal(place, str_of(rows[i].place)), "%.*s", (int)place.len, place.ptr);
+        cr_assert(str_equal(w.service_account, STR("default")));
+        cr_assert(!str_present(w.runtime_class));
+    }
+}
+
+Test(workload, walks_the_four_lists_in_order)
+{
+    cleanup_arena struct arena arena = {0};
+    struct workload w = read_workload(
+        &arena, WORKLOAD_POD,
+        "{\"spec\":{\"volumes\":[{\"name\":\"x\"},{\"image\":{\"reference\":\"v\"}},{\"image\":{}},"
+        "{\"image\":null}],\"ephemeralContainers\":[{\"image\":\"e\"}],"
+        "\"initContainers\":[{\"image\":\"i\"}],\"containers\":[{\"image\":\"c\"},{}],"
+        "\"serviceAccountName\":\"sa\",\"runtimeClassName\":\"gvisor\"}}");
+    static const struct {
+        enum image_list list;
+        const char *reference;
+        const char *place;
+    } wanted[] = {
+        {IMAGE_CONTAINERS, "c", "spec.containers[0].image"},
+        {IMAGE_CONTAINERS, NULL, "spec.containers[1].image"},
+        {IMAGE_INIT_CONTAINERS, "i", "spec.initContainers[0].image"},
+        {IMAGE_EPHEMERAL_CONTAINERS, "e", "spec.ephemeralContainers[0].image"},
+        {IMAGE_VOLUMES, "v", "spec.volumes[1].image.reference"},
+        {IMAGE_VOLUMES, NULL, "spec.volumes[2].image.reference"},
+    };
+
+    cr_assert(w.usable, "%s", w.unusable_reason);
+    cr_assert_eq(w.image_count, sizeof(wanted) / sizeof(wanted[0]));
+    for (size_t i = 0; i < w.image_count; i++) {
+        struct str place = {0};
+
+        cr_assert_eq(w.images[i].list, wanted[i].list);
+        cr_assert(str_equal(w.images[i].reference, str_of(wanted[i].reference)));
+        cr_assert_eq(str_present(w.images[i].reference), wanted[i].reference != NULL);
+        cr_assert_eq(workload_image_place(&w, &w.images[i], &arena, &place), 0);
+        cr_assert(str_equal(place, str_of(wanted[i].place)));
+    }
+    cr_assert(str_equal(w.service_account, STR("sa")));
+    cr_assert(str_equal(w.runtime_class, STR("gvisor")));
+}
+
+/* Section 3: what makes a pod unusable, and what of it can still be compared or read. */
+Test(workload, is_unusable_for_a_reason)
+{
+#define C "\"containers\":[{\"image\":\"c\"}]"
+    static const struct {
+        enum workload_kind kind;
+        const char *json;
+        const char *reason; /* NULL: usable */
+        bool annotations_readable;
+        bool images_readable;
+    } rows[] = {
+        {WORKLOAD_POD, "{\"spec\":{" C "}}", NULL, true, true},
+        {WORKLOAD_POD, "null", "there is no object", false, false},
+        {WORKLOAD_POD, "7", "something that is no map stands where the pod should be", false,
+         false},
+        {WORKLOAD_POD, "{}", "it has no container", true, true},
+        {WORKLOAD_POD, "{\"spec\":null}", "it has no container", true, true},
+        {WORKLOAD_POD, "{\"spec\":[]}", "its spec is no map", true, false},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":[]}}", "it has no container", true, true},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":null}}", "it has no container", true, true},
+        {WORKLOAD_POD, "{\"spec\":{\"initContainers\":[{\"image\":\"c\"}]}}", "it has no container",
+         true, true},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":{}}}",
+         "one of its lists of containers or volumes is no list", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":\"x\"}}",
+         "one of its lists of containers or volumes is no list", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"ephemeralContainers\":0}}",
+         "one of its lists of containers or volumes is no list", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":false}}",
+         "one of its lists of containers or volumes is no list", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":null,\"volumes\":null}}", NULL, true,
+         true},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":[null]}}",
+         "an entry of its containers or volumes is no map", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[\"x\"]}}",
+         "an entry of its containers or volumes is no map", true, false},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":7}]}}", "an image is no text", true,
+         false},
+        {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":null}]}}", NULL, true, true},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":\"x\"}]}}",
+         "the image of a volume is no map", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":{\"reference\":[]}}]}}",
+         "an image is no text", true, false},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"serviceAccountName\":1}}",
+         "its serviceAccountName is no text", true, true},
+        {WORKLOAD_POD, "{\"spec\":{" C ",\"runtimeClassName\":{}}}",
+         "its runtimeClassName is no text", true, true},
+        {WORKLOAD_POD, "{\"metadata\":[],\"spec\":{" C "}}",
+         "its annotations are no map, or one of ours is no text", false, true},
+        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":\"x\"},\"spec\":{" C "}}",
+         "its annotations are no map, or one of ours is no text", false, true},
+        {WORKLOAD_POD,
+         "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/class\":null}},\"spec\":{" C "}}",
+         "its annotations are no map, or one of ours is no text", false, true},
+        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":{\"example.test/x\":7}},\"spec\":{" C "}}",
+         NULL, true, true},
+        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":null},\"spec\":{" C "}}", NULL, true, true},
+        {WORKLOAD_DEPLOYMENT, "{}", "there is no pod template", false, false},
+        {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":null}}", "there is no pod template", false,
+         false},
+        {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":\"x\"}}",
+         "something that is no map stands where the pod should be", false, false},
+        {WORKLOAD_CRON_JOB, "{\"spec\":{\"jobTemplate\":[]}}",
+         "something that is no map stands where the pod should be", false, false},
+        {WORKLOAD_DEPLOYMENT, "{\"metadata\":7,\"spec\":{\"template\":{\"spec\":{" C "}}}}",
+         "the object's own annotations are no map, or one of ours is no text", true, true},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct workload w = read_workload(&arena, rows[i].kind, rows[i].json);
+
+        cr_assert_eq(w.usable, rows[i].reason == NULL, "%s", rows[i].json);
+        if (rows[i].reason != NULL)
+            cr_assert_str_eq(w.unusable_reason, rows[i].reason, "%s: %s", rows[i].json,
+                             w.unusable_reason);
+        cr_assert_eq(w.annotations_readable, rows[i].annotations_readable, "%s", rows[i].json);
+        cr_assert_eq(w.images_readable, rows[i].images_readable, "%s", rows[i].json);
+    }
+}
+
+Test(workload, counts_a_controllers_own_annotations)
+{
+    cleanup_arena struct arena arena = {0};
+    struct workload w =
+        read_workload(&arena, WORKLOAD_JOB,
+                      "{\"metadata\":{\"annotations\":{\"SANDBOX.runx.dev/x\":\"y\"}},"
+                      "\"spec\":{\"template\":{\"spec\":{\"containers\":[{}]}}}}");
+
+    cr_assert(w.usable && w.own_managed && w.own_readable && !w.carries_our_key);
+    cr_assert_null(w.annotations);
+    cr_assert_not_null(w.own_annotations);
+}
