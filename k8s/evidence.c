@@ -234,14 +234,14 @@ static int read_signed(struct making *making)
 
     if (r < 0)
         return r;
-    if (tree != NULL && (tree->type & 0xff) != cJSON_Object)
+    if (tree != NULL && !tree_is(tree, cJSON_Object))
         set_reason(making, STR("it must be an object"));
     else if (tree != NULL)
         making->facts.kind = evidence_kind_of(str_trim(tree_get_text(tree, "kind")));
     if (making->facts.kind != EVIDENCE_UNKNOWN &&
         !evidence_signed_enough(&making->signatures, &making->policy->signers[making->facts.kind]))
         return refuse_signatures(making);
-    if (tree != NULL && (tree->type & 0xff) == cJSON_Object) {
+    if (tree_is(tree, cJSON_Object)) {
         r = read_fields(making, tree);
         if (r < 0)
             return r;

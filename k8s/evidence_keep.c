@@ -51,6 +51,7 @@ static cJSON *keep_node(struct keeper *keeper, const cJSON *from)
     if ((from->string != NULL && node->string == NULL) ||
         (from->valuestring != NULL && node->valuestring == NULL))
         keeper->failed = true;
+    node->type = from->type & 0xff; /* nothing of it is borrowed any more */
     node->child = NULL;
     return node;
 }

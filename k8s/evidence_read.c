@@ -59,11 +59,6 @@ static const char *shown_name(struct str name)
     return name.ptr;
 }
 
-static bool is_object(const cJSON *node)
-{
-    return (node->type & 0xff) == cJSON_Object;
-}
-
 static bool check_fields(struct reader *reader, struct part part, const char *const *known)
 {
     const cJSON *member = NULL;
@@ -128,7 +123,7 @@ static bool read_list(struct reader *reader, struct part part, const char *key, 
     *ret_named = list != NULL;
     if (list == NULL)
         return true;
-    if ((list->type & 0xff) != cJSON_Array)
+    if (!tree_is(list, cJSON_Array))
         return refuse(reader, "%s%s must be a list of text", part.prefix, key);
     cJSON_ArrayForEach(node, list) count++;
     if (count > PLAN_MAX_ITEMS)
@@ -197,7 +192,7 @@ static bool read_part(struct reader *reader, struct part root, const char *key, 
 
     if (node == NULL)
         return refuse(reader, "%s is required", key);
-    if (!is_object(node))
+    if (!tree_is(node, cJSON_Object))
         return refuse(reader, "%s must be an object", key);
     *ret = node;
     return true;

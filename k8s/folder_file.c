@@ -74,11 +74,6 @@ static int refuse(const struct manifest_object *object, const char *what,
     return -EBADMSG;
 }
 
-static bool is_type(const cJSON *node, int type)
-{
-    return (node->type & 0xff) == type;
-}
-
 static bool keep_text(struct arena *arena, struct str from, struct str *ret_text)
 {
     const char *text = NULL;
@@ -138,11 +133,11 @@ static bool is_text_map(const cJSON *map)
 
     if (map == NULL)
         return true;
-    if (!is_type(map, cJSON_Object))
+    if (!tree_is(map, cJSON_Object))
         return false;
     cJSON_ArrayForEach(entry, map)
     {
-        if (!is_type(entry, cJSON_String))
+        if (!tree_is(entry, cJSON_String))
             return false;
     }
     return true;
@@ -178,7 +173,7 @@ static int read_config_map(struct reading *reading, const struct manifest_object
     const cJSON *namespace_name = tree_get(metadata, "namespace");
     struct str label = tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL);
 
-    if (namespace_name != NULL && !is_type(namespace_name, cJSON_String))
+    if (namespace_name != NULL && !tree_is(namespace_name, cJSON_String))
         return refuse(manifest, "metadata.namespace must be text", reterr);
     if (!is_text_map(tree_get(manifest->tree, "data")))
         return refuse(manifest, "data must be a map of texts; quote its values", reterr);
