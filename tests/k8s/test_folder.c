@@ -8,6 +8,7 @@
 
 #include "k8s/folder.h"
 #include "tests/k8s/evidence_helper.h"
+#include "tests/k8s/failing.h"
 
 static struct arena arena;
 static struct helper_key *key;
@@ -537,4 +538,51 @@ Test(folder, a_keep_is_released_once_whatever_happens)
     cr_expect_eq(releases, 1);
     snapshot_unref(snapshot);
     cr_expect_eq(releases, 2);
+}
+
+Test(folder, a_file_that_cannot_be_read_through_keeps_its_last_state)
+{
+    helper_write(path, "a.yaml", signed_map("a", "one", "acme/one"));
+    failing_read_short(11);
+    expect("a/one valid\n", 0);
+    failing_read_short(0);
+    failing_read_arm(1);
+    expect("a/one valid\n", 1);
+}
+
+Test(folder, every_failing_allocation_is_an_error_and_changes_nothing)
+{
+    unsigned n = 1;
+
+    helper_write(path, "a.yaml", signed_map("a", "one", "acme/one"));
+    helper_write(path, "b.yaml",
+                 joined(signed_map("a", "two", "acme/two"),
+                        STR("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n")));
+    helper_write(path, "c.yaml", signed_map("a", "three", "acme/three"));
+    expect("a/one valid\na/three valid\na/two valid\na enforce=(none)\n", 0);
+    helper_write(path, "a.yaml", STR("[nonsense"));
+    helper_write(path, "c.yaml", signed_map("a", "two", "acme/two"));
+    policy.signers[EVIDENCE_REQUIREMENTS].keys = (struct str_list){0};
+    for (;; n++) {
+        struct arena scratch = {0};
+        struct snapshot *snapshot = NULL;
+        int r = 0;
+
+        /* so that each attempt has to judge again */
+        policy.audience = n % 2 == 0 ? STR("x") : STR("y");
+        failing_alloc_arm(n);
+        r = folder_load(folder, keyring, &policy, (struct snapshot_keep){0}, &scratch, &snapshot,
+                        &report);
+        if (!failing_alloc_failed()) {
+            cr_expect_eq(r, 0);
+            snapshot_unref(snapshot);
+            arena_release(&scratch);
+            break;
+        }
+        cr_expect_eq(r, -ENOMEM, "allocation %u", n);
+        cr_expect_null(snapshot);
+        arena_release(&scratch);
+    }
+    cr_expect_gt(n, 20);
+    expect("a/one invalid\na/three invalid\na/two valid\na enforce=(none)\n", 2);
 }

@@ -1,0 +1,304 @@
+/* Namespaces and evidence, indexed for decisions; and the store of the current one. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "k8s/snapshot.h"
+#include "tests/k8s/evidence_helper.h"
+#include "tests/k8s/failing.h"
+
+static struct arena arena;
+static struct policy policy;
+static struct snapshot_builder *builder;
+static struct snapshot *snapshot;
+static unsigned releases;
+
+static void count_release(void *object)
+{
+    releases += object == &releases;
+}
+
+static void begin(void)
+{
+    const struct snapshot_keep keep = {.object = &releases, .release = count_release};
+
+    policy = policy_defaults();
+    cr_assert_eq(snapshot_builder_new(&policy, keep, &builder), 0);
+}
+
+static void done(void)
+{
+    snapshot_builder_free(builder);
+    snapshot_unref(snapshot);
+    cr_expect_eq(releases, 1);
+    arena_release(&arena);
+}
+
+TestSuite(snapshot, .init = begin, .fini = done);
+
+static void finish(void)
+{
+    cr_assert_eq(snapshot_builder_finish(builder, &snapshot), 0);
+    builder = NULL;
+}
+
+/* Evidence as evidence_make() would give it, in the test's own arena: its count never drops to
+ * nothing. */
+static struct evidence *add(const char *place, enum evidence_kind kind, enum evidence_state state,
+                            struct evidence more)
+{
+    struct evidence *evidence = arena_alloc(&arena, 1, sizeof(*evidence));
+    struct str text = helper_text(&arena, "%s", place);
+    size_t slash = 0;
+
+    cr_assert_not_null(evidence);
+    while (text.ptr[slash] != '/')
+        slash++;
+    *evidence = more;
+    evidence->namespace_name = (struct str){text.ptr, slash};
+    evidence->name = (struct str){text.ptr + slash + 1, text.len - slash - 1};
+    evidence->kind = kind;
+    evidence->state = state;
+    evidence->count = 1;
+    cr_assert_eq(snapshot_builder_add_evidence(builder, evidence), 0);
+    return evidence;
+}
+
+static struct evidence skill(const char *ref, int day)
+{
+    return (struct evidence){
+        .skill_ref = str_of(ref),
+        .observed_at = {.sec = day * MOMENT_SECONDS_PER_DAY},
+    };
+}
+
+static const char *places(struct evidence_run run)
+{
+    struct str text = STR("");
+
+    for (size_t i = 0; i < run.count; i++)
+        text = helper_text(&arena, "%s%s%.*s/%s", text.ptr, i > 0 ? " " : "",
+                           (int)run.items[i]->namespace_name.len, run.items[i]->namespace_name.ptr,
+                           run.items[i]->name.ptr);
+    return text.ptr;
+}
+
+Test(snapshot, an_empty_one_has_nothing)
+{
+    size_t more = 7;
+
+    finish();
+    cr_expect_null(snapshot_namespace(snapshot, STR("a")));
+    cr_expect_eq(snapshot_all(snapshot).count, 0);
+    cr_expect_eq(snapshot_requirements(snapshot, STR("a/b@1"), (struct str){0}).count, 0);
+    cr_expect_eq(snapshot_baselines(snapshot, STR("a")).count, 0);
+    cr_expect_eq(snapshot_exemptions(snapshot).count, 0);
+    cr_expect_eq(snapshot_invalid(snapshot, STR("a"), &more).count, 0);
+    cr_expect_eq(more, 0);
+    cr_expect_eq(snapshot_policy(snapshot)->max_age_days, 30);
+}
+
+Test(snapshot, namespaces_are_found_by_name)
+{
+    char name[] = "b";
+    const struct namespace_labels labels[] = {
+        {.name = STR_INIT("c"), .enforce = STR_INIT("required")},
+        {.name = {name, 1}, .warn = STR_INIT(""), .audit = STR_INIT("x")},
+        {.name = STR_INIT("a")},
+    };
+
+    for (size_t i = 0; i < 3; i++)
+        cr_assert_eq(snapshot_builder_add_namespace(builder, &labels[i]), 0);
+    cr_expect_eq(snapshot_builder_add_namespace(builder, &labels[0]), -EEXIST);
+    name[0] = 'x'; /* it was copied */
+    finish();
+    cr_expect_str_eq(snapshot_namespace(snapshot, STR("c"))->enforce.ptr, "required");
+    cr_expect_not(str_present(snapshot_namespace(snapshot, STR("a"))->enforce));
+    cr_expect(str_present(snapshot_namespace(snapshot, STR("b"))->warn), "empty is not absent");
+    cr_expect_null(snapshot_namespace(snapshot, STR("d")));
+    cr_expect_null(snapshot_namespace(snapshot, STR("")));
+}
+
+Test(snapshot, an_object_is_there_once)
+{
+    struct evidence *first = add("a/one", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+    struct evidence again = *first;
+
+    cr_expect_eq(snapshot_builder_add_evidence(builder, &again), -EEXIST);
+    add("b/one", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+    add("a/one2", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+    cr_expect_eq(first->count, 2);
+    finish();
+    cr_expect_eq(first->count, 2);
+    snapshot_unref(snapshot);
+    snapshot = NULL;
+    cr_expect_eq(first->count, 1);
+}
+
+Test(snapshot, requirements_are_found_by_identity_newest_first)
+{
+    add("a/old", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+    add("z/new", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 9));
+    add("b/same", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 5));
+    add("a/same", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 5));
+    add("a/longer", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@10", 5));
+    add("a/broken", EVIDENCE_REQUIREMENTS, EVIDENCE_INVALID, skill("x/y@1", 5));
+    add("a/revoked", EVIDENCE_REQUIREMENTS, EVIDENCE_REVOKED, skill("x/y@1", 5));
+    add("a/other", EVIDENCE_REQUIREMENTS, EVIDENCE_OTHER_AUDIENCE, skill("x/y@1", 5));
+    add("a/image", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID,
+        (struct evidence){.image_digest = STR("x/y@1")});
+    finish();
+    cr_expect_str_eq(places(snapshot_requirements(snapshot, STR("x/y@1"), (struct str){0})),
+                     "z/new a/same b/same a/old");
+    cr_expect_str_eq(places(snapshot_requirements(snapshot, STR("x/y@10"), (struct str){0})),
+                     "a/longer");
+    cr_expect_str_eq(places(snapshot_requirements(snapshot, (struct str){0}, STR("x/y@1"))),
+                     "a/image");
+    cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@2"), (struct str){0}).count, 0);
+    cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@1"), STR("x/y@1")).count, 0);
+    cr_expect_eq(snapshot_requirements(snapshot, (struct str){0}, (struct str){0}).count, 0);
+}
+
+Test(snapshot, baselines_are_found_by_namespace_broken_ones_too)
+{
+    add("b/two", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("b/one", EVIDENCE_BASELINE, EVIDENCE_INVALID, (struct evidence){0});
+    add("b/revoked", EVIDENCE_BASELINE, EVIDENCE_REVOKED, (struct evidence){0});
+    add("b/other", EVIDENCE_BASELINE, EVIDENCE_OTHER_AUDIENCE, (struct evidence){0});
+    add("bb/three", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("b/unknown", EVIDENCE_UNKNOWN, EVIDENCE_INVALID, (struct evidence){0});
+    finish();
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("b"))), "b/one b/two");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("bb"))), "bb/three");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "");
+}
+
+Test(snapshot, exemptions_count_in_the_gates_own_namespace)
+{
+    add("sandgate-system/two", EVIDENCE_EXEMPTION, EVIDENCE_VALID, (struct evidence){0});
+    add("sandgate-system/one", EVIDENCE_EXEMPTION, EVIDENCE_VALID, (struct evidence){0});
+    add("sandgate-system/broken", EVIDENCE_EXEMPTION, EVIDENCE_INVALID, (struct evidence){0});
+    add("payments/one", EVIDENCE_EXEMPTION, EVIDENCE_VALID, (struct evidence){0});
+    finish();
+    cr_expect_str_eq(places(snapshot_exemptions(snapshot)),
+                     "sandgate-system/one sandgate-system/two");
+}
+
+Test(snapshot, all_is_sorted)
+{
+    add("b/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("a/b", EVIDENCE_UNKNOWN, EVIDENCE_INVALID, (struct evidence){0});
+    add("a/a", EVIDENCE_BASELINE, EVIDENCE_REVOKED, (struct evidence){0});
+    finish();
+    cr_expect_str_eq(places(snapshot_all(snapshot)), "a/a a/b b/a");
+}
+
+Test(snapshot, records_of_what_is_not_valid_are_bounded)
+{
+    size_t more = 0;
+    struct evidence *last = NULL;
+
+    for (int i = SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 2; i >= 0; i--) {
+        struct evidence *one = add(helper_text(&arena, "a/%05d", i).ptr, EVIDENCE_UNKNOWN,
+                                   EVIDENCE_INVALID, (struct evidence){0});
+
+        last = last != NULL ? last : one;
+    }
+    add("a/99998", EVIDENCE_BASELINE, EVIDENCE_INVALID, (struct evidence){0});
+    add("a/99999", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+    add("b/one", EVIDENCE_UNKNOWN, EVIDENCE_INVALID, (struct evidence){0});
+    finish();
+    cr_expect_eq(snapshot_invalid(snapshot, STR("a"), &more).count,
+                 SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1);
+    cr_expect_eq(more, 3);
+    cr_expect_str_eq(snapshot_invalid(snapshot, STR("a"), &more).items[0]->name.ptr, "00000");
+    cr_expect_eq(last->count, 1, "what is not kept is let go");
+    cr_expect_eq(snapshot_invalid(snapshot, STR("b"), &more).count, 1);
+    cr_expect_eq(more, 0);
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/99998",
+                     "nobody crowds out a baseline that blocks");
+    cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@1"), (struct str){0}).count, 1);
+}
+
+Test(snapshot, broken_baselines_are_bounded_too)
+{
+    size_t more = 0;
+
+    for (int i = 0; i < SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1; i++)
+        add(helper_text(&arena, "a/%05d", i).ptr, EVIDENCE_BASELINE, EVIDENCE_INVALID,
+            (struct evidence){0});
+    finish();
+    cr_expect_eq(snapshot_baselines(snapshot, STR("a")).count, SNAPSHOT_MAX_INVALID_PER_NAMESPACE);
+    (void)snapshot_invalid(snapshot, STR("a"), &more);
+    cr_expect_eq(more, 1);
+}
+
+Test(snapshot, the_store_hands_out_counts)
+{
+    struct snapshot_store *store = NULL;
+    struct snapshot *taken = NULL;
+
+    finish();
+    cr_assert_eq(snapshot_store_new(&store), 0);
+    cr_expect_null(snapshot_store_get(store));
+    snapshot_store_put(store, snapshot);
+    taken = snapshot_store_get(store);
+    cr_expect_eq(taken, snapshot);
+    snapshot = NULL;
+    snapshot_store_put(store, NULL);
+    cr_expect_eq(releases, 0, "it is still held");
+    snapshot_unref(taken);
+    cr_expect_eq(releases, 1);
+    snapshot_store_free(store);
+}
+
+/* Everything that a build does, with whatever fails. */
+static int build(const struct evidence *evidence, size_t count)
+{
+    const struct snapshot_keep keep = {.object = &releases, .release = count_release};
+    const struct namespace_labels labels = {.name = STR("a"), .enforce = STR("required")};
+    struct snapshot_builder *one = NULL;
+    struct snapshot *made = NULL;
+    int r = snapshot_builder_new(&policy, keep, &one);
+
+    if (r < 0)
+        return r;
+    r = snapshot_builder_add_namespace(one, &labels);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = snapshot_builder_add_evidence(one, &evidence[i]);
+    if (r == 0)
+        r = snapshot_builder_finish(one, &made);
+    if (r < 0)
+        snapshot_builder_free(one);
+    cr_expect_eq(made != NULL, r == 0);
+    snapshot_unref(made);
+    return r;
+}
+
+Test(snapshot, every_failing_allocation_is_an_error)
+{
+    struct evidence many[SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 2];
+    const size_t count = sizeof(many) / sizeof(many[0]);
+    unsigned n = 1;
+
+    for (size_t i = 0; i < count; i++)
+        many[i] = (struct evidence){
+            .namespace_name = STR("a"), .name = helper_text(&arena, "%zu", i), .count = 1};
+    for (;; n++) {
+        int r = 0;
+
+        releases = 0;
+        failing_alloc_arm(n);
+        r = build(many, count);
+        cr_expect_eq(releases, 1, "allocation %u", n);
+        if (!failing_alloc_failed()) {
+            cr_expect_eq(r, 0);
+            break;
+        }
+        cr_expect_eq(r, -ENOMEM, "allocation %u", n);
+        cr_expect_eq(many[0].count, 1);
+    }
+    cr_expect_gt(n, 6);
+    releases = 0;
+}

@@ -1,0 +1,87 @@
+/*
+ * Readers take and drop counts of the current snapshot while a writer puts new ones: what a reader
+ * holds stays whole, and every snapshot is let go in the end. A plain program, for
+ * ThreadSanitizer, which does not start under criterion.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "k8s/snapshot.h"
+
+#define READERS 4
+#define ROUNDS 2000
+#define NAMES 8
+
+static struct snapshot_store *store;
+static unsigned alive; /* snapshots that were not let go yet */
+static bool stop;
+
+static void check(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", what);
+    exit(EXIT_FAILURE);
+}
+
+static void let_go(void *object)
+{
+    check(object == &alive, "another keep was let go");
+    (void)__atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+}
+
+/* All namespaces of one snapshot carry the same label. */
+static struct snapshot *make(unsigned round)
+{
+    const struct policy policy = policy_defaults();
+    struct snapshot_builder *builder = NULL;
+    struct snapshot *snapshot = NULL;
+
+    (void)__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+    check(snapshot_builder_new(&policy, (struct snapshot_keep){&alive, let_go}, &builder) == 0,
+          "no builder");
+    for (char name = 'a'; name < 'a' + NAMES; name++) {
+        const struct namespace_labels labels = {
+            .name = {&name, 1}, .enforce = round % 2 == 0 ? STR("required") : STR("none")};
+
+        check(snapshot_builder_add_namespace(builder, &labels) == 0, "no namespace");
+    }
+    check(snapshot_builder_finish(builder, &snapshot) == 0, "no snapshot");
+    return snapshot;
+}
+
+static void *read_on(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        struct snapshot *snapshot = snapshot_store_get(store);
+        struct snapshot *again = snapshot_ref(snapshot);
+        struct str first = snapshot_namespace(snapshot, STR("a"))->enforce;
+
+        snapshot_unref(snapshot);
+        for (char name = 'a'; name < 'a' + NAMES; name++)
+            check(str_equal(snapshot_namespace(again, (struct str){&name, 1})->enforce, first),
+                  "two snapshots in one");
+        snapshot_unref(again);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t readers[READERS];
+
+    check(snapshot_store_new(&store) == 0, "no store");
+    snapshot_store_put(store, make(0));
+    for (size_t i = 0; i < READERS; i++)
+        check(pthread_create(&readers[i], NULL, read_on, NULL) == 0, "no thread");
+    for (unsigned round = 1; round <= ROUNDS; round++)
+        snapshot_store_put(store, make(round));
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < READERS; i++)
+        check(pthread_join(readers[i], NULL) == 0, "no join");
+    snapshot_store_free(store);
+    check(alive == 0, "a snapshot was not let go");
+    return EXIT_SUCCESS;
+}
