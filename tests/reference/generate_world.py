@@ -214,7 +214,7 @@ class WorldMaker:
         return self.choice(
             text + "\nkind: SandboxBaseline\n", text + "\n---\nx: y\n", text.replace(": ", ": yes", 1), "[" + text,
             text + "\nunknown: true\n", text.replace("sandbox.runx.dev/v1", "v1"), "# comment\n" + text, "\ufeff" + text,
-            text.replace("\n", "\r\n"), text + "#" + "x" * 65536, "", "null\n", "- x\n", text + "a: &b c\n", text + "a: !!str c\n",
+            text.replace("\n", "\r\n"), text + "#" + "x" * 65536, "\n", "null\n", "- x\n", text + "a: &b c\n", text + "a: !!str c\n",
             text.replace("Sandbox", "sandbox"), text + "\n" * (65536 - len(text.encode())))
 
     def signatures(self, data):
