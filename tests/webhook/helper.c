@@ -100,7 +100,6 @@ static struct evidence *make_evidence(struct arena *arena, const struct helper_d
         return e;
     e->digest = digest_of(arena, given->json);
     e->key_ids = (struct str_list){.items = key_ids, .count = 2};
-    e->document = document;
     e->namespaces = list_of(arena, tree_get(document, "namespaces"), &e->namespaces_named);
     e->images = list_of(arena, tree_get(document, "images"), NULL);
     e->expires_at_text = tree_get_text(document, "expires_at");
