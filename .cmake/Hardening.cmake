@@ -52,3 +52,7 @@ if(SANDGATE_SANITIZE)
         -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(sandgate_hardening INTERFACE -fsanitize=${SANDGATE_SANITIZE})
 endif()
+if(SANDGATE_FUZZ)
+    # what is fuzzed must tell where it has been: the libraries, not the targets alone
+    target_compile_options(sandgate_hardening INTERFACE -fsanitize=fuzzer-no-link)
+endif()
