@@ -186,3 +186,23 @@ int keyring_verify(const struct keyring *keyring, struct str key_id, struct str 
     *ret_result = result;
     return 0;
 }
+
+int keyring_of_key(struct str key_id, struct str der, struct keyring **ret_keyring)
+{
+    struct keyring *keyring = NULL;
+    struct signature_key *key = NULL;
+    const char *ignored = NULL;
+    int r = keyring_is_id(key_id) ? signature_key_read(der, &key, &ignored) : -EBADMSG;
+
+    if (r < 0)
+        return r;
+    keyring = keyring_new();
+    r = keyring != NULL ? keyring_add(keyring, key_id, key) : -ENOMEM;
+    if (r < 0) {
+        signature_key_free(key);
+        keyring_unref(keyring);
+        return r;
+    }
+    *ret_keyring = keyring;
+    return 0;
+}

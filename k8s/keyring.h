@@ -47,6 +47,11 @@ int keyring_reload(const struct keyring *old, const char *folder, struct arena *
                    struct keyring **ret_keyring, struct keyring_report *ret_report)
     __attribute__((warn_unused_result, nonnull));
 
+/* A keyring of one key, a SubjectPublicKeyInfo in DER: for who verifies what was just signed.
+ * -EBADMSG: another kind of key, or no id. */
+int keyring_of_key(struct str key_id, struct str der, struct keyring **ret_keyring)
+    __attribute__((warn_unused_result, nonnull));
+
 struct keyring *keyring_ref(const struct keyring *keyring);
 void keyring_unref(const struct keyring *keyring);
 size_t keyring_key_count(const struct keyring *keyring);

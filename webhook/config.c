@@ -178,9 +178,7 @@ static void read_tls(struct config_section *root, struct config *config)
 
 static const char *rule_key_id(struct str item)
 {
-    return item.len > 0 && item.len <= KEYRING_MAX_ID_BYTES
-               ? NULL
-               : "a key id, the name of a file in the keyring without .pem";
+    return keyring_is_id(item) ? NULL : "a key id, the name of a file in the keyring without .pem";
 }
 
 static unsigned distinct_count(struct str_list list)

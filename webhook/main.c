@@ -11,6 +11,7 @@
 static const struct command *const commands[] = {
     &command_check,
     &command_plan,
+    &command_sign,
     &command_verify,
     &command_version,
 };
