@@ -10,6 +10,7 @@
 
 static const struct command *const commands[] = {
     &command_check,
+    &command_evidence,
     &command_plan,
     &command_sign,
     &command_verify,

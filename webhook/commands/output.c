@@ -152,6 +152,23 @@ static size_t text_width(struct str s)
     return width;
 }
 
+/* Nothing is put behind the last cell that has a text. */
+static void table_print_row(const struct table *table, size_t row, const size_t *widths,
+                            FILE *stream)
+{
+    const struct table_cell *cells = &table->cells[row * table->columns];
+    size_t used = table->columns;
+
+    while (used > 0 && cells[used - 1].text.len == 0)
+        used--;
+    for (size_t i = 0; i < used; i++) {
+        output_print(stream, cells[i].colour, cells[i].text);
+        if (i + 1 < used)
+            fprintf(stream, "%*s", (int)(widths[i] - text_width(cells[i].text) + TABLE_GAP), "");
+    }
+    fputc('\n', stream);
+}
+
 int table_print(struct table *table, FILE *stream)
 {
     size_t widths[TABLE_MAX_COLUMNS] = {0};
@@ -164,17 +181,8 @@ int table_print(struct table *table, FILE *stream)
 
         *widest = width > *widest ? width : *widest;
     }
-    for (size_t i = 0; i < table->rows * table->columns; i++) {
-        const struct table_cell *cell = &table->cells[i];
-        bool last = i % table->columns == table->columns - 1;
-        size_t blanks = widths[i % table->columns] - text_width(cell->text) + TABLE_GAP;
-
-        output_print(stream, cell->colour, cell->text);
-        if (last)
-            fputc('\n', stream);
-        else
-            fprintf(stream, "%*s", (int)blanks, "");
-    }
+    for (size_t row = 0; row < table->rows; row++)
+        table_print_row(table, row, widths, stream);
     return 0;
 }
 

@@ -1,0 +1,294 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "k8s/evidence.h"
+#include "planner/buffer.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/open_world.h"
+#include "webhook/commands/options.h"
+#include "webhook/commands/output.h"
+
+#define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
+#define SECONDS_PER_HOUR 3600
+#define SECONDS_PER_MINUTE 60
+
+enum evidence_output { EVIDENCE_OUTPUT_TABLE = 0, EVIDENCE_OUTPUT_JSON };
+
+static const char *const evidence_outputs[] = {"table", "json", NULL};
+
+/* What the command line says. */
+struct evidence_line {
+    const char *config;
+    const char *evidence;
+    const char *keyring;
+    const char *namespace_name;
+    const char *as_of;
+    unsigned output;
+};
+
+static enum options_result evidence_read_line(struct evidence_line *line, int argc, char **argv,
+                                              struct arena *arena, struct operands *ret_operands)
+{
+    const struct option_row rows[] = {
+        {.name = "evidence",
+         .kind = OPTION_TEXT,
+         .value = "DIR",
+         .help = "folder of signed evidence and namespaces",
+         .target.text = &line->evidence},
+        {.name = "keyring",
+         .letter = 'k',
+         .kind = OPTION_TEXT,
+         .value = "DIR",
+         .help = "folder of <key-id>.pem public keys",
+         .target.text = &line->keyring},
+        {.name = "config",
+         .kind = OPTION_TEXT,
+         .value = "FILE",
+         .help = "configuration of the gate",
+         .target.text = &line->config},
+        {.name = "namespace",
+         .letter = 'n',
+         .kind = OPTION_TEXT,
+         .value = "NAME",
+         .help = "only what lies in that namespace",
+         .target.text = &line->namespace_name},
+        {.name = "as-of",
+         .kind = OPTION_TEXT,
+         .value = "TIME",
+         .help = "ages and ends as at this moment (now)",
+         .target.text = &line->as_of},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_CHOICE,
+         .choices = evidence_outputs,
+         .help = "how it is printed (table)",
+         .target.choice = &line->output},
+    };
+    const struct options options = {
+        .arguments = "",
+        .about = "Lists evidence as the gate sees it: state and reason, age, and who signed.",
+        .statuses = "  0  listed, whatever the states are\n"
+                    "  2  evidence, keyring or configuration cannot be read",
+        .example = "  sandgate evidence --evidence evidence/ --keyring keys/",
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+    };
+
+    return options_read(&options, argc, argv, arena, ret_operands);
+}
+
+/* The state as it counts at a moment: what is valid may have expired. */
+static const char *state_at(const struct evidence *evidence, struct moment now)
+{
+    return evidence->state == EVIDENCE_VALID && evidence_expired(evidence, now)
+               ? "expired"
+               : evidence_state_text(evidence->state);
+}
+
+/* Only what was read has a time of observation. */
+static bool has_age(const struct evidence *evidence)
+{
+    return evidence->kind == EVIDENCE_REQUIREMENTS && evidence->state != EVIDENCE_INVALID;
+}
+
+/* `12d`, `5h`, `3m`; ahead of the clock with a minus. */
+static struct str age_text(const struct evidence *evidence, struct moment now, struct arena *arena)
+{
+    int64_t seconds = now.sec - evidence->observed_at.sec;
+    const char *sign = seconds < 0 ? "-" : "";
+
+    if (!has_age(evidence))
+        return STR("");
+    seconds = seconds < 0 ? -seconds : seconds;
+    if (seconds >= MOMENT_SECONDS_PER_DAY)
+        return arena_format(arena, "%s%lldd", sign, (long long)(seconds / MOMENT_SECONDS_PER_DAY));
+    if (seconds >= SECONDS_PER_HOUR)
+        return arena_format(arena, "%s%lldh", sign, (long long)(seconds / SECONDS_PER_HOUR));
+    return arena_format(arena, "%s%lldm", sign, (long long)(seconds / SECONDS_PER_MINUTE));
+}
+
+static struct str key_ids_text(const struct evidence *evidence, struct arena *arena)
+{
+    struct str text = STR("");
+
+    for (size_t i = 0; i < evidence->key_ids.count; i++) {
+        struct str id = evidence->key_ids.items[i];
+
+        text = arena_format(arena, "%.*s%s%.*s", (int)text.len, text.ptr, i > 0 ? "," : "",
+                            (int)id.len, id.ptr);
+        if (!str_present(text))
+            return text;
+    }
+    return text;
+}
+
+/* What it is about: the workload; for others nothing shorter than the document says it. */
+static struct str subject_of(const struct evidence *evidence)
+{
+    if (str_present(evidence->skill_ref))
+        return evidence->skill_ref;
+    return str_present(evidence->image_digest) ? evidence->image_digest : STR("");
+}
+
+/* Why it is not valid; or that plans will be refused, though it is: the planner judges its age. */
+static struct str reason_of(const struct evidence *evidence, const struct policy *policy,
+                            struct moment now, struct arena *arena)
+{
+    int64_t most = policy->max_age_days * MOMENT_SECONDS_PER_DAY;
+
+    if (str_present(evidence->reason))
+        return evidence->reason;
+    if (has_age(evidence) &&
+        moment_compare(moment_add_seconds(evidence->observed_at, most), now) < 0)
+        return arena_format(arena, "observed more than %d days ago: plans with it are stale",
+                            policy->max_age_days);
+    return STR("");
+}
+
+static const char *kind_or_unknown(const struct evidence *evidence)
+{
+    return evidence->kind != EVIDENCE_UNKNOWN ? evidence_kind_text(evidence->kind) : "?";
+}
+
+static void table_add_evidence(struct table *table, const struct evidence *evidence,
+                               const struct policy *policy, struct moment now, struct arena *arena)
+{
+    const char *state = state_at(evidence, now);
+    bool counts = strcmp(state, "valid") == 0;
+    const struct table_cell cells[] = {
+        {.text = evidence->namespace_name},
+        {.text = evidence->name},
+        {.text = str_of(kind_or_unknown(evidence))},
+        {.text = str_of(state), .colour = counts ? COLOUR_GOOD : COLOUR_BAD},
+        {.text = age_text(evidence, now, arena)},
+        {.text = key_ids_text(evidence, arena)},
+        {.text = subject_of(evidence)},
+        {.text = reason_of(evidence, policy, now, arena)},
+    };
+
+    table_add(table, cells);
+}
+
+static void add_member(struct buffer *b, struct str name, struct str text)
+{
+    buffer_add(b, name);
+    buffer_add_json(b, text);
+}
+
+static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
+                              const struct policy *policy, struct moment now)
+{
+    buffer_add(b, b->len > 1 ? STR(",\n") : STR(""));
+    add_member(b, STR("{\"namespace\":"), evidence->namespace_name);
+    add_member(b, STR(",\"name\":"), evidence->name);
+    add_member(b, STR(",\"kind\":"),
+               evidence->kind != EVIDENCE_UNKNOWN ? str_of(evidence_kind_text(evidence->kind))
+                                                  : STR(""));
+    add_member(b, STR(",\"state\":"), str_of(state_at(evidence, now)));
+    add_member(b, STR(",\"reason\":"), reason_of(evidence, policy, now, b->arena));
+    if (has_age(evidence))
+        buffer_add_format(b, ",\"ageSeconds\":%lld",
+                          (long long)(now.sec - evidence->observed_at.sec));
+    else
+        buffer_add(b, STR(",\"ageSeconds\":null"));
+    add_member(b, STR(",\"expiresAt\":"), evidence->expires_at_text);
+    add_member(b, STR(",\"subject\":"), subject_of(evidence));
+    add_member(b, STR(",\"digest\":"), evidence->digest);
+    buffer_add(b, STR(",\"keys\":["));
+    for (size_t i = 0; i < evidence->key_ids.count; i++) {
+        if (i > 0)
+            buffer_add_char(b, ',');
+        buffer_add_json(b, evidence->key_ids.items[i]);
+    }
+    buffer_add(b, STR("]}"));
+}
+
+static bool is_wanted(const struct evidence *evidence, const struct evidence_line *line)
+{
+    return line->namespace_name == NULL ||
+           str_equal(evidence->namespace_name, str_of(line->namespace_name));
+}
+
+static int list_json(const struct snapshot *snapshot, const struct evidence_line *line,
+                     struct moment now, struct arena *arena)
+{
+    const struct policy *policy = snapshot_policy(snapshot);
+    struct evidence_run run = snapshot_all(snapshot);
+    struct buffer b = buffer_make(arena, EVIDENCE_OUTPUT_MAX_BYTES);
+    struct str text = {0};
+
+    buffer_add_char(&b, '[');
+    for (size_t i = 0; i < run.count; i++) {
+        if (is_wanted(run.items[i], line))
+            json_add_evidence(&b, run.items[i], policy, now);
+    }
+    buffer_add_char(&b, ']');
+    text = buffer_text(&b);
+    if (!str_present(text))
+        return b.error;
+    printf("%.*s\n", (int)text.len, text.ptr);
+    return 0;
+}
+
+static int list_table(const struct snapshot *snapshot, const struct evidence_line *line,
+                      struct moment now, struct arena *arena)
+{
+    const struct policy *policy = snapshot_policy(snapshot);
+    struct evidence_run run = snapshot_all(snapshot);
+    const struct table_cell head[] = {
+        {.text = STR("NAMESPACE")}, {.text = STR("NAME")},   {.text = STR("KIND")},
+        {.text = STR("STATE")},     {.text = STR("AGE")},    {.text = STR("SIGNED BY")},
+        {.text = STR("WORKLOAD")},  {.text = STR("REASON")},
+    };
+    struct table table = table_make(arena, sizeof(head) / sizeof(head[0]));
+
+    table_add(&table, head);
+    for (size_t i = 0; i < run.count; i++) {
+        if (is_wanted(run.items[i], line))
+            table_add_evidence(&table, run.items[i], policy, now, arena);
+    }
+    return table_print(&table, stdout);
+}
+
+static int evidence_list(const struct evidence_line *line, struct moment now, struct arena *arena)
+{
+    cleanup_open_world struct open_world open = {0};
+    int r = open_world(line->config, line->evidence, line->keyring, &open);
+
+    if (r != 0)
+        return COMMAND_FAILED;
+    r = line->output == EVIDENCE_OUTPUT_JSON ? list_json(open.snapshot, line, now, arena)
+                                             : list_table(open.snapshot, line, now, arena);
+    if (r != 0) {
+        complain("%s", strerror(-r));
+        return COMMAND_FAILED;
+    }
+    return COMMAND_YES;
+}
+
+static int evidence_run(int argc, char **argv)
+{
+    struct arena cleanup_arena arena = {0};
+    struct evidence_line line = {0};
+    struct operands operands = {0};
+    struct moment now = {0};
+    enum options_result result = evidence_read_line(&line, argc, argv, &arena, &operands);
+
+    if (result != OPTIONS_READ)
+        return options_status(result);
+    if (operands.count > 0)
+        return options_refuse(argv[0], "unexpected argument %s", operands.items[0]);
+    if (line.config == NULL && line.evidence == NULL)
+        return options_refuse(argv[0], "--evidence DIR or --config FILE is needed: evidence from a "
+                                       "cluster is not part of this build yet");
+    if (!open_world_moment(line.as_of, &now))
+        return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
+    return evidence_list(&line, now, &arena);
+}
+
+const struct command command_evidence = {
+    .name = "evidence",
+    .summary = "state, age and signers of evidence",
+    .run = evidence_run,
+};
