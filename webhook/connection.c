@@ -45,23 +45,28 @@ bool connection_step(struct connection *connection, enum connection_phase from,
                                           phase_word(to, connection_clock_msec()));
 }
 
-/* An idle one whose next request lies in the socket already is not idle any more. */
-static bool connection_has_input(const struct connection *connection)
+/* FIONREAD: received and not read; TIOCOUTQ: sent and not taken. */
+static bool connection_has_bytes(const struct connection *connection, unsigned long which)
 {
     int bytes = 0;
 
-    return ioctl(connection->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+    return ioctl(connection->fd, which, &bytes) == 0 && bytes > 0;
 }
 
 bool connection_cut(struct connection *connection, enum connection_phase seen, uint64_t since)
 {
+    static const struct linger forget = {.l_onoff = 1};
     uint64_t word = phase_word(seen, since);
 
-    if (seen == CONNECTION_IDLE && connection_has_input(connection))
+    /* one whose next request lies in the socket already is not idle any more */
+    if (seen == CONNECTION_IDLE && connection_has_bytes(connection, FIONREAD))
         return false;
     if (!atomic_compare_exchange_strong(&connection->phase, &word,
                                         phase_word(CONNECTION_CUT, since)))
         return false;
+    /* what a peer does not take would stay with the system long after */
+    if (connection_has_bytes(connection, TIOCOUTQ))
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &forget, sizeof(forget));
     /* its thread wakes, reads an end, and closes; where writing is left open it says goodbye */
     (void)shutdown(connection->fd, seen == CONNECTION_IDLE ? SHUT_RD : SHUT_RDWR);
     return true;

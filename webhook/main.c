@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
     &command_check,
     &command_evidence,
     &command_plan,
+    &command_serve,
     &command_sign,
     &command_verify,
     &command_version,
