@@ -1,1 +1,2 @@
-àXŒ‚ê–Øžbë&kÃgà²Å¼…þýxIQào`Ý« Sò.i0Ù÷ÅmG,Ý¯“hK™Z¦dDæÁÕ…
+4J1YjILqltgbnmLrJmvDZ+CyxbyF/v0TeElRCOBvYN0Fq6BT8i5pMNn3xW1HLN2v
+DJNoS5lapmREEubB1RSFBQ==

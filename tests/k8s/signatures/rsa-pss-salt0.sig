@@ -1,1 +1,6 @@
-a¨HÀ	&åËÓ%J^0œèRn&J$Î²Õå|\¸ÔT–øà41èâàß¿T†Öë3![Ùš•Ï(‘Z×Æ¼i Í:$¬°çNÂUY*GCðÿÓ)IèÆ6‘˜/ÖFÍ4Dý¸ž[òcGµ˜‘#Öüœ^ÐrÁW‹W2øtVpTFÀÌ¸ÇåI¢¦ÞâËÖ•M9øaN«7zz¦¥Q¡´@êB‚ÿYå¸H¨Ú¿€u+F2loþŠŠ7`rw3Š2jwp7+MOS°gÜõ‘XÆ¶,ùE®)F_ÉùiœèõÖ‘8ðçæèPqù`o››;r
+YahIHMAJJuXL0xslH0oZXjAPnOhSbiZKJAPOF7LV5XwIXBq41FSW+AfgNDHo4uCB
+379UB4bW6wEzIVvZmpXPKJEQWtfGvGmgzTokrLDnTsJVWSpHQ/D/0ylJBh3oB8Y2
+B5GYL4HWRg7NNEQB/bgXnlvyBmMGR7WYkJEj1vycGF7QcsFXi1cy+HRWcFRGwMy4
+CMflSaKm3uLL1pVNfzn4YU6rN3p6HaalUaG0QOpCgv8HWRXluEio2r+AdStGMmxv
+/oqKNwVgchB3M4oYMmp3cDcrTU9TsGfc9ZFYxrYs+UUZrimPRl/J+WmcC+j11giR
+GTjw5+boUHF/+WBvm5s7cg==

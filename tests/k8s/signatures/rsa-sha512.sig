@@ -1,1 +1,6 @@
-a2¤ZºÐ$‘ÅSŸ›«½‰É“¯¦_%gëx¶I93Ûpfa´uÅíÒƒ£$øšŠ(B¶éûð¡KmmësÊéõ"½1~\CÎ0x9IÿAÒ£d$A%Eüý¡Y2f";ò¼O’`"ngIcòw´`i“nRó“	ˆ¬Œß,zZ“.4yxÐëxÒÑc%Ê©	ãªWÙøWp¹70|qp;”±©Nìbz“ZFæ/Ÿ«zNw‘ «þôë:‡e¡tÆJ°ð“Ÿ- 4Ñ‹8ð±i€4¥r~’¾Ùn0¥Ù3žrƒ²Ò}Uþ¤í«\û‘n5×à‰¡!´=%a2
+YTKkWhq60CSRxVOfm6u9icmTr6ZfJWfreLYPSTkz23BmYbR1xe3Sg6Mk+JqKKEK2
+6Q/78KFLbW3rcx3K6R71Ir0bjzF+XEPOMHg5E0n/QX/So2QCJEElRfz9EKEMWTIT
+ZiI7BPK8T5JgIm5nj0lj8ne0YGmTblLzkwkLiKyM3yx6WpMuNHl40Ot40tFjJX/K
+qQnjBwuqV9n4VxhwuTcwfHFwO5SxqU7sYnqTWkbmL5+regEPFk53kaCr/vTrOp2H
+ZaF0xkqw8JOfLaA00Ys48LFpgDSlcn6SFAW+2W4wpdkzB55ygwWyC9J9VQb+pO2P
+q1z7kW411+CJoSG0PSVhMg==

@@ -1,4 +1,8 @@
-~$2Þ9f¦OXF†9oV Ç¼yµß»í3SˆÃåâê¥–nwf·zPŒN„ª„s¯æ4Ÿx½@Ò]‘è	Œ8¶iÞEn´F³ÌV1ƒ1nü—îµµbgÍËµKx<V¾øqT®ùþÛ2 ê3ûmÞ Ž²íè×ôMðo²… |´h.ÅÒ"àØgÆxºÜTë¡¨CâXJ“žQ@abeYóÖ{¦	«Sw¢,”ËÃuö`á²eAÊåá‘ç—Uâ¦?ÅzD’e|cd…ç9_¼7—œIyâŽYdÄeY&<—­úC.Ž,ïT®Ç³áµ@´‚à¸¸#: HÄ=æK7ù¥1ˆŠÙ-·¨·)¦Šùã ÀìÅ]ÈÊ	Ê¸P3öøèÁB!\Þ1xx)T$i5h¤É>u#Mýt5Âz€“ šhÅ[(n[?äX~ƒkNV~Jª
-Ñ@¤£ÂZ¦äÉïqÈÝœ
-
-„Šõ6G5z5
+fiQy3jlmpk9YRoY5b1agxxK8eQ2137vtM1OIw+Xi6qWWHG53Zrd6UIxOhKoehHOv
+5jSfeL1A0l0IkegJjAI4thlp3kVutEazzFYfMYMeMW4Z/JfutbViC2fNy7VLeDxW
+vvgdcVSuBPn+2zKdoB/qM/ttkN6gCI6y7RLo1/RN8G+yhaB8tGgfLsUC0iLg2GfG
+EgR4utxU6wyhqEPiWEobk55RCEBhYmVZ8wjWAXumCatTd6IslMvDdfYDE2DhsmVB
+yuXhkQ3nDJdV4qY/xXpEkmV8Y2SFfw/nOV+8NxuXnEl54gOODlkUGWTEZVkmPJet
++gtDDy6OLO9Ursez4bVAtILguLgjOqBIxD3mSzcVHPmlMYiK2S23qLcNKaaK+eOg
+wATsxV3IygnKuFCPM/b46MFCIVzeMXh4KVQMJGk1aAikyT4bdSNN/XQ1wg4HeoCT
+IJpoxVsobls/5Fh+g2tOVn5KqgrRQKSjwlqmFeTJ73HI3ZwKBgqEihz1NkcNNXo1
