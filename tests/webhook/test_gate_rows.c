@@ -110,7 +110,7 @@ Test(gate_rows, mirror_pods_need_all_three_signs)
 
 #define WITH(annotations, rest)                                                                    \
     "{\"metadata\":{\"annotations\":{" annotations "},\"finalizers\":[\"x\"]},\"spec\":{" rest "}" \
-                                                                                               "}"
+    "}"
 #define K "\"sandbox.runx.dev/skill-ref\":\"acme/none@1.0.0\""
 #define IMG "\"containers\":[{\"image\":\"a\"},{\"image\":\"b\"}]"
 
