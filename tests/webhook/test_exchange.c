@@ -1,0 +1,89 @@
+/* One request through the house: statuses of section 8 that a body can earn. */
+
+#include <criterion/criterion.h>
+
+#include "helper.h"
+#include "planner/tree.h"
+
+static struct exchange ask(struct arena *arena, const struct snapshot *snapshot, struct str body)
+{
+    struct exchange e = {0};
+
+    exchange_review(body, DOCUMENT_JSON, ANSWER_JSON, snapshot, helper_moment(HELPER_NOW), arena,
+                    &e);
+    return e;
+}
+
+Test(exchange, refuses_what_is_no_review)
+{
+#define HEAD "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
+    static const struct {
+        const char *body;
+        const char *message;
+    } rows[] = {
+        {"{}", "the body is no readable review: line 1, column 1: apiVersion must be "
+               "admission.k8s.io/v1"},
+        {HEAD "\"uid\":\"u\",\n\"uid\":\"v\"}}",
+         "the body is no readable review: line 2, column 1: "},
+        {HEAD "\"uid\":\"u\"}} x", "the body is no readable review: line 1, column "},
+        {"", "the body is no readable review: line 1, column 1: "},
+        {HEAD "\"uid\":\"u\",\"operation\":\"CREATE\",\"kind\":{\"kind\":\"Pod\"}}}",
+         "the body is no readable review: line 1, column 72: request.namespace must not be empty "
+         "for this kind"},
+    };
+    cleanup_arena struct arena arena = {0};
+    struct snapshot *snapshot = helper_world(&arena);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct exchange e = ask(&arena, snapshot, str_of(rows[i].body));
+        const cJSON *status = helper_json(&arena, e.body);
+
+        cr_assert_eq(e.status, 400);
+        cr_assert(!e.decided && !e.decision.allowed);
+        cr_assert(str_equal(tree_get_text(status, "kind"), STR("Status")));
+        cr_assert_eq((int)tree_get(status, "code")->valuedouble, 400);
+        cr_assert(str_starts_with(tree_get_text(status, "message"), str_of(rows[i].message)),
+                  "%.*s", (int)e.body.len, e.body.ptr);
+    }
+    snapshot_unref(snapshot);
+}
+
+Test(exchange, answers_yaml_where_asked)
+{
+    cleanup_arena struct arena arena = {0};
+    struct snapshot *snapshot = helper_world(&arena);
+    const struct helper_review review = {.object = HELPER_GOOD_POD};
+    struct exchange e = {0};
+
+    exchange_review(helper_review_text(&arena, &review), DOCUMENT_JSON, ANSWER_YAML, snapshot,
+                    helper_moment(HELPER_NOW), &arena, &e);
+    cr_assert_eq(e.status, 200);
+    cr_assert_eq(e.format, ANSWER_YAML);
+    cr_assert(str_starts_with(e.body, STR("apiVersion: admission.k8s.io/v1\n")));
+    /* an error is JSON all the same */
+    exchange_review(STR("{}"), DOCUMENT_JSON, ANSWER_YAML, snapshot, helper_moment(HELPER_NOW),
+                    &arena, &e);
+    cr_assert_eq(e.format, ANSWER_JSON);
+    cr_assert(str_starts_with(e.body, STR("{\"kind\":\"Status\"")));
+    snapshot_unref(snapshot);
+}
+
+/* An arena that may not grow gives 500 at every limit, without a body where there is no room. */
+Test(exchange, never_allows_without_memory)
+{
+    cleanup_arena struct arena world = {0};
+    struct snapshot *snapshot = helper_world(&world);
+    const struct helper_review review = {.object = HELPER_GOOD_POD};
+    struct str text = helper_review_text(&world, &review);
+    bool allowed = false;
+
+    for (size_t limit = 1; !allowed && limit < ((size_t)1 << 20); limit += 512) {
+        cleanup_arena struct arena arena = {.limit_bytes = limit};
+        struct exchange e = ask(&arena, snapshot, text);
+
+        allowed = e.decided && e.decision.allowed;
+        cr_assert(allowed ? e.status == 200 : e.status == 500, "%zu: %d", limit, e.status);
+    }
+    cr_assert(allowed);
+    snapshot_unref(snapshot);
+}

@@ -1,0 +1,111 @@
+/* The nth allocation of an exchange fails, for every n: readers, gate, planner and answer give an
+ * error, and never an answer that admits more than the one with all its memory. */
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "helper.h"
+#include "planner/tree.h"
+
+void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
+void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+
+static size_t until_failure; /* 0: none fails */
+static bool failed;
+
+void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    if (until_failure > 0 && --until_failure == 0) {
+        failed = true;
+        return NULL;
+    }
+    return __real_arena_alloc(arena, count, size);
+}
+
+#define GOOD "\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\""
+#define RUNS(image) "\"spec\":{\"containers\":[{\"image\":\"" image "\"}]}"
+
+static const struct helper_review reviews[] = {
+    {.object = HELPER_GOOD_POD},
+    {.object = "{\"metadata\":{\"annotations\":{" GOOD ",\"sandbox.runx.dev/requirements\":"
+               "\"writable_paths: [tmp/x]\\nenv_allowlist: [A]\\nodd: 1\\nsource_ref: x\\n\","
+               "\"sandbox.runx.dev/odd\":\"\",\"sandbox.runx.dev/class\":\"<\"}}," RUNS(
+                   HELPER_UNKNOWN) "}"},
+    {.object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/image-digest\":\"x\","
+               "\"sandbox.runx.dev/requirements\":\"[]\"}}," RUNS("a") "}"},
+    {.object = "{\"metadata\":{\"annotations\":{" GOOD "}}," RUNS(HELPER_APP) "}",
+     .old = "{\"metadata\":{\"annotations\":{" GOOD "}}," RUNS(HELPER_SIDECAR) "}"},
+    {.object = HELPER_GOOD_POD, .old = HELPER_GOOD_POD},
+    {.object = "{\"spec\":{\"template\":{}}}", .group = "apps", .kind = "Deployment"},
+    {.object = "{" RUNS("a") "}", .namespace_name = "x"},
+};
+
+static void sweep(const struct snapshot *snapshot, struct str text, enum answer_format format)
+{
+    cleanup_arena struct arena whole = {0};
+    struct exchange wanted = {0};
+    size_t n = 0;
+
+    exchange_review(text, DOCUMENT_JSON, format, snapshot, helper_moment(HELPER_NOW), &whole,
+                    &wanted);
+    cr_assert_eq(wanted.status, 200);
+    do {
+        cleanup_arena struct arena arena = {0};
+        struct exchange e = {0};
+
+        failed = false;
+        until_failure = ++n;
+        exchange_review(text, DOCUMENT_JSON, format, snapshot, helper_moment(HELPER_NOW), &arena,
+                        &e);
+        until_failure = 0;
+        if (failed) {
+            cr_assert_eq(e.status, 500, "allocation %zu: %d", n, e.status);
+            cr_assert(!e.decided && !e.decision.allowed);
+            cr_assert(!str_contains(e.body, STR("\"allowed\":true")));
+            cr_assert(!str_contains(e.body, STR("allowed: true")));
+        } else {
+            cr_assert(str_equal(e.body, wanted.body));
+        }
+    } while (failed);
+    cr_assert_gt(n, 20, "%zu allocations", n);
+}
+
+Test(gate_memory, every_allocation_fails_once)
+{
+    static const struct helper_labels labels[] = {
+        {.name = "payments", .enforce = "required", .warn = "required", .audit = "oh"}, {0}};
+    static const struct helper_document documents[] = {
+        {"payments", "app",
+         "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"acme/app@1.0.0\"},"
+         "\"requirements\":{" HELPER_REQUIREMENTS ",\"writable_paths\":[\"tmp\"]},"
+         "\"images\":[\"sha256:" HELPER_HEX_A "\"],\"expires_at\":\"2026-03-02T00:00:00Z\"}",
+         0, NULL},
+        {"payments", "b1",
+         "{\"kind\":\"SandboxBaseline\",\"baseline\":{\"allowed_writable_paths\":[\"tmp\"],"
+         "\"allowed_env\":[\"A\"]}}",
+         0, NULL},
+        {"sandgate-system", "b2",
+         "{\"kind\":\"SandboxBaseline\",\"baseline\":{\"allowed_writable_paths\":[\".\"],"
+         "\"network_allowed\":false}}",
+         0, NULL},
+        {"sandgate-system", "x",
+         "{\"kind\":\"SandboxExemption\",\"match\":{\"namespaces\":[\"payments\"],"
+         "\"image_digests\":[\"x\"]},\"findings\":[\"gate.annotation.invalid\","
+         "\"gate.evidence.missing\",\"gate.image.unpinned\",\"sandbox.workload.digest\","
+         "\"sandbox.time.missing\",\"sandbox.requirements.provenance\"],"
+         "\"expires_at\":\"2026-03-02T00:00:00Z\"}",
+         0, NULL},
+        {"payments", "bad", "{}", 0, "it is signed by nobody"},
+        {0}};
+    cleanup_arena struct arena arena = {0};
+    const struct policy policy = policy_defaults();
+    struct snapshot *snapshot = helper_snapshot(&arena, &policy, labels, documents);
+
+    for (size_t i = 0; i < sizeof(reviews) / sizeof(reviews[0]); i++) {
+        struct str text = helper_review_text(&arena, &reviews[i]);
+
+        sweep(snapshot, text, ANSWER_JSON);
+        sweep(snapshot, text, ANSWER_YAML);
+    }
+    snapshot_unref(snapshot);
+}
