@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "k8s/json_text.h"
+
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena)
 {
     b->arena = arena;
@@ -15,35 +17,44 @@ void builder_init(struct builder *b, const struct document_options *options, str
     b->depth = 0;
 }
 
-/* What the table says about a member, or about a list's items where key is NULL. */
-static struct build_rule rule_find(const struct document_shape *members, const char *key)
+static bool fits_any(const struct document_shape *row)
 {
-    for (const struct document_shape *m = members; m->key != NULL; m++) {
-        bool any = m->key[0] == '*' && m->key[1] == '\0';
+    return row->key[0] == '*' && row->key[1] == '\0';
+}
 
-        if (!any && (key == NULL || strcmp(m->key, key) != 0))
-            continue;
-        if (m->whole)
-            return (struct build_rule){.keep = BUILD_WHOLE};
-        return (struct build_rule){.keep = m->members != NULL ? BUILD_MEMBERS : BUILD_SCALAR,
-                                   .members = m->members};
+static struct build_rule rule_of(const struct document_shape *row)
+{
+    if (row->whole)
+        return (struct build_rule){.keep = BUILD_WHOLE};
+    return (struct build_rule){.keep = row->members != NULL ? BUILD_MEMBERS : BUILD_SCALAR,
+                               .members = row->members};
+}
+
+struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped)
+{
+    struct build_rule inside = b->levels[b->depth - 1].inside;
+
+    if (inside.keep == BUILD_WHOLE)
+        return inside;
+    for (const struct document_shape *row = inside.members; row->key != NULL; row++) {
+        if (fits_any(row) || json_text_equals(raw, escaped, row->key))
+            return rule_of(row);
     }
     return (struct build_rule){0};
 }
 
-static struct build_rule rule_inside(struct build_rule rule, const char *key)
+/* For the items of a list. */
+static struct build_rule rule_of_items(struct build_rule list)
 {
-    if (rule.keep == BUILD_MEMBERS)
-        return rule_find(rule.members, key);
-    return rule.keep == BUILD_WHOLE ? rule : (struct build_rule){0};
-}
-
-void builder_key(struct builder *b, char *key, uint32_t offset)
-{
-    b->next =
-        key != NULL ? rule_inside(b->levels[b->depth - 1].inside, key) : (struct build_rule){0};
-    b->key = key;
-    b->key_offset = offset;
+    if (list.keep == BUILD_WHOLE)
+        return list;
+    if (list.keep == BUILD_MEMBERS) {
+        for (const struct document_shape *row = list.members; row->key != NULL; row++) {
+            if (fits_any(row))
+                return rule_of(row);
+        }
+    }
+    return (struct build_rule){0};
 }
 
 /* As cJSON keeps its lists: the first child's `prev` is the last one. */
@@ -110,7 +121,7 @@ int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
         return r;
     level->node = node;
     level->is_list = is_list;
-    level->inside = is_list ? rule_inside(b->next, NULL) : b->next;
+    level->inside = is_list ? rule_of_items(b->next) : b->next;
     b->depth++;
     return 0;
 }

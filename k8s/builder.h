@@ -50,20 +50,30 @@ struct builder {
 
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena);
 
+/* For builder_key(). */
+struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped);
+
 static inline bool builder_keeps(const struct builder *b)
 {
     return b->next.keep != BUILD_SKIP;
 }
 
-/* Whether a member's name is of any interest in the object opened last. */
-static inline bool builder_wants_keys(const struct builder *b)
+/* The next value is the member of that name, given as it stands between the quotes of JSON. Where
+ * it is kept, builder_name() must follow. */
+static inline void builder_key(struct builder *b, struct str raw, bool escaped, uint32_t offset)
 {
-    return b->levels[b->depth - 1].inside.keep >= BUILD_MEMBERS;
+    if (b->levels[b->depth - 1].inside.keep >= BUILD_MEMBERS)
+        b->next = builder_rule(b, raw, escaped);
+    else
+        b->next = (struct build_rule){0};
+    b->key_offset = offset;
 }
 
-/* The next value is the member of that name. key: in the arena, NUL-terminated; NULL where
- * builder_wants_keys() says no. */
-void builder_key(struct builder *b, char *key, uint32_t offset);
+/* name: in the arena, NUL-terminated. */
+static inline void builder_name(struct builder *b, char *name)
+{
+    b->key = name;
+}
 
 /* The next value is an item of the list opened last. */
 static inline void builder_item(struct builder *b)

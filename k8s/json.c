@@ -232,7 +232,7 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
     const char *quote = j->p;
     struct json_string s;
     bool twice = false;
-    char *key = NULL;
+    char *name = NULL;
     int r = 0;
 
     if (*quote != '"')
@@ -246,12 +246,13 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
         return r;
     if (twice)
         return refuse(j, quote, READER_WHAT_TWICE);
-    if (builder_wants_keys(&j->builder)) {
-        key = json_text_decode(j->builder.arena, s.raw, s.escaped);
-        if (key == NULL)
+    builder_key(&j->builder, s.raw, s.escaped, offset_of(j, quote));
+    if (builder_keeps(&j->builder)) {
+        name = json_text_decode(j->builder.arena, s.raw, s.escaped);
+        if (name == NULL)
             return -ENOMEM;
+        builder_name(&j->builder, name);
     }
-    builder_key(&j->builder, key, offset_of(j, quote));
     j->p = skip_blanks(j->p, j->end);
     if (j->p == j->end || *j->p != ':')
         return refuse(j, j->p, "a colon is missing behind the key");

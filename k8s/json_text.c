@@ -89,6 +89,25 @@ size_t json_text_unescape(const char *escape, char ret_bytes[static JSON_MAX_ESC
     return taken;
 }
 
+bool json_text_equals(struct str raw, bool escaped, const char *text)
+{
+    const char *p = raw.ptr, *end = raw.ptr + raw.len;
+
+    if (!escaped)
+        return str_equal(raw, str_of(text));
+    while (p < end) {
+        char bytes[JSON_MAX_ESCAPE_BYTES];
+        size_t count = 1;
+
+        bytes[0] = *p;
+        p += *p == '\\' ? json_text_unescape(p, bytes, &count) : 1;
+        if (strncmp(text, bytes, count) != 0)
+            return false;
+        text += count;
+    }
+    return *text == '\0';
+}
+
 char *json_text_decode(struct arena *arena, struct str raw, bool escaped)
 {
     const char *p = raw.ptr, *end = raw.ptr + raw.len;

@@ -79,6 +79,9 @@ bool json_text_hex4(const char *digits, uint32_t *ret_value);
 size_t json_text_unescape(const char *escape, char ret_bytes[static JSON_MAX_ESCAPE_BYTES],
                           size_t *ret_count);
 
+/* Whether the raw text stands for that one. */
+bool json_text_equals(struct str raw, bool escaped, const char *text);
+
 /* The text that the raw text stands for, with a NUL behind it; NULL when out of memory. */
 char *json_text_decode(struct arena *arena, struct str raw, bool escaped);
 

@@ -102,37 +102,39 @@ static int read_scalar(struct yaml *y, const yaml_event_t *event, size_t offset,
     return r;
 }
 
-/* The text of a scalar in the arena, NUL refused or replaced. */
-static int copy_text(struct yaml *y, const yaml_event_t *event, size_t offset, char **ret_text)
+static int check_nul(struct yaml *y, struct str text, size_t offset)
 {
-    static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
-    const char *p = (const char *)event->data.scalar.value;
-    size_t len = event->data.scalar.length, count = 0, at = 0;
-    char *text = NULL;
+    if (y->rules != DOCUMENT_OWN || text.len == 0 || memchr(text.ptr, '\0', text.len) == NULL)
+        return 0;
+    return yaml_refuse(y, yaml_find_nul(y, offset), READER_WHAT_NUL);
+}
 
-    for (size_t i = 0; i < len; i++)
-        count += p[i] == '\0' ? 1 : 0;
-    if (count > 0 && y->rules == DOCUMENT_OWN)
-        return yaml_refuse(y, yaml_find_nul(y, offset), READER_WHAT_NUL);
-    text = arena_alloc(y->arena, len + count * (sizeof(replacement) - 2) + 1, 1);
-    if (text == NULL)
-        return -ENOMEM;
-    if (count == 0)
-        memcpy(text, p, len);
-    for (size_t i = 0; i < len && count > 0; i++) {
-        if (p[i] != '\0') {
-            text[at++] = p[i];
+/* The text in the arena, each NUL replaced by U+FFFD; NULL when out of memory. */
+static char *copy_text(struct yaml *y, struct str text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    const size_t bytes = sizeof(replacement) - 1;
+    size_t nuls = 0, at = 0;
+    char *copy = NULL;
+
+    for (size_t i = 0; i < text.len; i++)
+        nuls += text.ptr[i] == '\0' ? 1 : 0;
+    if (nuls == 0)
+        return arena_copy(y->arena, text);
+    copy = arena_alloc(y->arena, text.len + nuls * (bytes - 1) + 1, 1);
+    for (size_t i = 0; i < text.len && copy != NULL; i++) {
+        if (text.ptr[i] == '\0') {
+            memcpy(copy + at, replacement, bytes);
+            at += bytes;
         } else {
-            memcpy(text + at, replacement, sizeof(replacement) - 1);
-            at += sizeof(replacement) - 1;
+            copy[at++] = text.ptr[i];
         }
     }
-    *ret_text = text;
-    return 0;
+    return copy;
 }
 
 /* kubectl makes texts of keys that are whole numbers or booleans. */
-static int name_of_other(struct yaml *y, struct scalar scalar, size_t offset, char **ret_name)
+static int name_of_other(struct yaml *y, struct scalar scalar, size_t offset, struct str *ret_name)
 {
     static const char *const what = "a key must be text: quote it";
     struct str name = {0};
@@ -148,7 +150,7 @@ static int name_of_other(struct yaml *y, struct scalar scalar, size_t offset, ch
         return yaml_refuse(y, offset, what);
     if (!str_present(name))
         return -ENOMEM;
-    *ret_name = (char *)(uintptr_t)name.ptr;
+    *ret_name = name;
     return 0;
 }
 
@@ -158,12 +160,33 @@ static bool is_merge_key(const yaml_event_t *event)
            memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
+static int take_name(struct yaml *y, struct str name, size_t offset)
+{
+    bool twice = false;
+    char *copy = NULL;
+    int r = check_nul(y, name, offset);
+
+    if (r == 0)
+        r = yaml_add_name(y, name, &twice);
+    if (r < 0)
+        return r;
+    if (twice)
+        return yaml_refuse(y, offset, READER_WHAT_TWICE);
+    builder_key(&y->builder, name, false, (uint32_t)offset);
+    if (!builder_keeps(&y->builder))
+        return 0;
+    copy = copy_text(y, name);
+    if (copy == NULL)
+        return -ENOMEM;
+    builder_name(&y->builder, copy);
+    return 0;
+}
+
 static int take_key(struct yaml *y, const yaml_event_t *event, size_t offset)
 {
     struct yaml_level *level = &y->levels[y->builder.depth - 1];
     struct scalar scalar = {0};
-    bool twice = false;
-    char *name = NULL;
+    struct str name = {0};
     int r = 0;
 
     if (event->type != YAML_SCALAR_EVENT)
@@ -171,23 +194,12 @@ static int take_key(struct yaml *y, const yaml_event_t *event, size_t offset)
     level->merges = is_merge_key(event);
     if (level->merges && y->rules != DOCUMENT_MANIFEST)
         return yaml_refuse(y, offset, "a merge key: write its members out, or quote it");
-    r = read_scalar(y, event, offset, &scalar);
-    if (r < 0)
-        return r;
-    if (scalar.kind != SCALAR_TEXT)
-        r = name_of_other(y, scalar, offset, &name);
-    else
-        r = copy_text(y, event, offset, &name);
-    if (r < 0)
-        return r;
-    r = yaml_add_name(y, str_of(name), &twice);
-    if (r < 0)
-        return r;
-    if (twice)
-        return yaml_refuse(y, offset, READER_WHAT_TWICE);
-    builder_key(&y->builder, builder_wants_keys(&y->builder) ? name : NULL, (uint32_t)offset);
     level->at_key = false;
-    return 0;
+    name = (struct str){(const char *)event->data.scalar.value, event->data.scalar.length};
+    r = read_scalar(y, event, offset, &scalar);
+    if (r == 0 && scalar.kind != SCALAR_TEXT)
+        r = name_of_other(y, scalar, offset, &name);
+    return r == 0 ? take_name(y, name, offset) : r;
 }
 
 static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
@@ -196,6 +208,7 @@ static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
         [SCALAR_TEXT] = cJSON_String, [SCALAR_NULL] = cJSON_NULL,     [SCALAR_TRUE] = cJSON_True,
         [SCALAR_FALSE] = cJSON_False, [SCALAR_NUMBER] = cJSON_Number,
     };
+    struct str value = {(const char *)event->data.scalar.value, event->data.scalar.length};
     struct yaml_anchor *anchor = NULL;
     struct scalar scalar = {0};
     char *text = NULL;
@@ -204,7 +217,11 @@ static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
     if (r == 0)
         r = yaml_add_anchor(y, event->data.scalar.anchor, offset, &anchor);
     if (r == 0 && scalar.kind == SCALAR_TEXT)
-        r = copy_text(y, event, offset, &text);
+        r = check_nul(y, value, offset);
+    if (r == 0 && scalar.kind == SCALAR_TEXT && builder_keeps(&y->builder)) {
+        text = copy_text(y, value);
+        r = text != NULL ? 0 : -ENOMEM;
+    }
     if (r == 0)
         r = builder_scalar(&y->builder, types[scalar.kind], text, scalar.number, (uint32_t)offset);
     if (r == 0 && anchor != NULL) {
