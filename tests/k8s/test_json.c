@@ -1,5 +1,5 @@
 #include <criterion/criterion.h>
-#include <errno.h>
+
 #include <stdio.h>
 
 #include "k8s/document.h"
