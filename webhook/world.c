@@ -113,6 +113,17 @@ static int apply_overrides(struct config *config, const struct world_overrides *
     return r;
 }
 
+/* What the configuration asks for that this program does not do; NULL: nothing. */
+static const char *world_missing_part(const struct config *config,
+                                      const struct world_overrides *overrides)
+{
+    if (config->source != CONFIG_SOURCE_DIRECTORY)
+        return "evidence.source: cluster is not part of this build yet; use source: directory";
+    if (overrides->serving && config->decision_log_named)
+        return "decisionLog is not part of this build yet; take the section out";
+    return NULL;
+}
+
 /* 0, -ENOMEM, or -EINVAL with its reasons in the report. */
 static int world_read_config(const struct world *world, struct config **ret_config,
                              struct world_report *report)
@@ -120,6 +131,7 @@ static int world_read_config(const struct world *world, struct config **ret_conf
     const char *path = world->config_path != NULL ? world->config_path : "configuration";
     cleanup_config struct config *config = NULL;
     struct config_errors errors = {0};
+    const char *missing = NULL;
     int r = world->config_path == NULL
                 ? config_defaults(&config)
                 : config_read(world->config_path, &report->arena, &config, &errors);
@@ -136,11 +148,9 @@ static int world_read_config(const struct world *world, struct config **ret_conf
         r = apply_overrides(config, &world->overrides);
     if (r != 0)
         return r;
-    if (config->source != CONFIG_SOURCE_DIRECTORY) {
-        r = report_add(report, arena_format(&report->arena,
-                                            "%s: evidence.source: cluster is not part of this "
-                                            "build yet; use source: directory",
-                                            path));
+    missing = world_missing_part(config, &world->overrides);
+    if (missing != NULL) {
+        r = report_add(report, arena_format(&report->arena, "%s: %s", path, missing));
         return r != 0 ? r : -EINVAL;
     }
     *ret_config = config;
@@ -240,6 +250,7 @@ static int world_new(const char *config_path, const struct world_overrides *over
         world->config_path = arena_copy(&world->arena, str_of(config_path));
         r = world->config_path != NULL ? 0 : -ENOMEM;
     }
+    world->overrides.serving = overrides->serving;
     if (r == 0)
         r = copy_text(&world->arena, overrides->evidence_directory,
                       &world->overrides.evidence_directory);
