@@ -137,6 +137,7 @@ static int serve_read(struct serve *serve, struct config **ret_config)
     struct str own = serve_own_namespace(&arena), reason = {0};
     struct world_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
+        .serving = true,
     };
     cleanup_config struct config *config = NULL;
     struct tls_files files = {0};

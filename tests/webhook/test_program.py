@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""The program as people and scripts meet it: commands, options, statuses, messages."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from program import IN_WORLD, NOW, PROGRAM, TESTS, WORLD, Case, run, run_on_terminal
+
+COMMANDS = ("check", "evidence", "plan", "serve", "sign", "verify", "version")
+POD = """apiVersion: v1
+kind: Pod
+metadata:
+  name: {name}
+  namespace: payments
+  annotations: {{sandbox.runx.dev/skill-ref: acme/report@1.4.0}}
+spec:
+  containers:
+  - name: app
+    image: registry.example/acme/report@sha256:b3908dcc895012047e8a0638825c6cc28ff3adad91d2f07946ec523ada257206
+"""
+BARE = """apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{containers: [{{name: app, image: "nginx:1"}}]}}
+"""
+REVIEW = TESTS / "cases" / "A01-generated-name-and-namespace" / "a-generatename.json"
+GOOD = POD.format(name="good")
+BAD = BARE.format(name="bad", namespace="payments")
+
+
+class Program(Case):
+    def test_without_arguments_it_shows_its_use_and_ends_with_2(self):
+        self.assertEqual(self.assert_run(2), "")
+        self.assertTrue(self.err.startswith("Usage: sandgate COMMAND"))
+
+    def test_help_lists_every_command_once(self):
+        for way in ("--help", "-h", "help"):
+            out = self.assert_run(0, way)
+            for command in COMMANDS:
+                self.assertEqual(len(re.findall(rf"^  {command} ", out, re.M)), 1, command)
+
+    def test_each_command_has_help_with_an_example_and_its_statuses(self):
+        for command in COMMANDS:
+            for way in ("--help", "-h"):
+                out = self.assert_run(0, command, way)
+                self.assertTrue(out.startswith(f"Usage: sandgate {command} "), out)
+                self.assertIn(f"\nExample:\n  sandgate {command}", out)
+                self.assertIn("\nExit status:\n  0  ", out)
+                self.assertEqual(self.err, "")
+
+    def test_unknown_command_ends_with_2_and_names_the_nearest(self):
+        self.assert_run(2, "chek")
+        self.assertEqual(self.err, "sandgate: there is no command chek; did you mean check? "
+                                   "(see `sandgate --help`)\n")
+        self.assert_run(2, "frobnicate")
+        self.assertEqual(self.err, "sandgate: there is no command frobnicate "
+                                   "(see `sandgate --help`)\n")
+
+    def test_wrong_options_are_refused_by_name(self):
+        rows = [(("plan", "--colour", "x"), "there is no option --colour, or it takes no value"),
+                (("plan", "-z", "x"), "there is no option -z"),
+                (("plan", "--output"), "--output wants a value"),
+                (("plan", "--output", "xml", "x"), "--output is one of: json, yaml, table"),
+                (("plan",), "one FILE is needed, or - for standard input"),
+                (("plan", "a", "b"), "one FILE is needed, or - for standard input"),
+                (("check",), "-f FILE is needed, or -f - for standard input"),
+                (("check", "-f", "x", "--evidence", "a", "--evidence", "b"),
+                 "--evidence is given twice"),
+                (("verify", "x"), "--keyring DIR is needed"),
+                (("sign", "x"), "--key FILE is needed"),
+                (("serve",), "--config FILE is needed"),
+                (("version", "x"), "unexpected argument x")]
+        for arguments, what in rows:
+            self.assert_run(2, *arguments)
+            self.assertEqual(self.err, f"sandgate: {what} (see `sandgate {arguments[0]} --help`)\n")
+
+    def test_as_plugin_of_kubectl_only_the_shown_name_differs(self):
+        link = self.folder / "kubectl-sandgate"
+        os.symlink(PROGRAM, link)
+        status, out, _ = run("plan", "--help", program=link)
+        self.assertEqual(status, 0)
+        self.assertTrue(out.startswith("Usage: kubectl sandgate plan "))
+
+    def test_version_names_contracts_and_libraries(self):
+        tree = json.loads(self.assert_run(0, "version", "--output", "json"))
+        self.assertEqual(sorted(tree), ["contracts", "features", "libraries", "version"])
+        self.assertIn("runx.hardening.v1", tree["contracts"])
+        self.assertEqual(sorted(tree["libraries"]),
+                         ["GnuTLS", "cJSON", "libcurl", "libmicrohttpd", "libyaml"])
+        self.assertIn(tree["version"], self.assert_run(0, "version"))
+
+    def test_full_disk_is_no_success(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE,
+                                  check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b"sandgate: standard output cannot be written\n")
+
+
+class Plan(Case):
+    def test_golden_inputs_give_their_packets_byte_for_byte(self):
+        paths = sorted((TESTS / "golden").glob("*.json"))
+        self.assertGreater(len(paths), 90)
+        for path in paths:
+            pair = json.loads(path.read_text("utf-8"))
+            packet = json.dumps(pair["packet"], ensure_ascii=False, separators=(",", ":"))
+            ready = pair["packet"]["hardening_profile"]["decision"] == "ready"
+            out = self.assert_run(0 if ready else 1, "plan", "-",
+                                  stdin=json.dumps(pair["input"]).encode())
+            self.assertEqual(out, packet + "\n", path.name)
+
+    def test_yaml_and_json_inputs_plan_alike(self):
+        yaml = self.write("a.yaml", "workload: {skill_ref: acme/x@1}\nas_of: 2026-01-01T00:00:00Z\n")
+        json_ = self.write("a.json", '{"workload":{"skill_ref":"acme/x@1"},'
+                                     '"as_of":"2026-01-01T00:00:00Z"}')
+        self.assertEqual(self.assert_run(1, "plan", yaml), self.assert_run(1, "plan", json_))
+
+    def test_output_as_table_and_yaml(self):
+        path = self.write("a.yaml", "workload: {skill_ref: acme/x@1}\n")
+        table = self.assert_run(1, "plan", "-o", "table", path)
+        self.assertRegex(table, r"(?m)^decision +needs_more_evidence$")
+        self.assertRegex(table, r"(?m)^sandbox.time.missing +as_of is required$")
+        self.assertNotIn("\033", table)
+        self.assertIn("\n  decision: needs_more_evidence\n",
+                      self.assert_run(1, "plan", "-o", "yaml", path))
+
+    def test_what_cannot_be_read_ends_with_2_and_its_place(self):
+        rows = [('{"a":1,"a":2}', ":1:8: a key is given twice in one object"),
+                ("a: yes\n", ":1:4: "), ("[1]", ":1:1: the planner's input must be an object"),
+                ("", ":1:1: the planner's input must be an object")]
+        for text, what in rows:
+            path = self.write("a", text)
+            self.assertEqual(self.assert_run(2, "plan", path), "")
+            self.assertTrue(self.err.startswith(f"sandgate: {path}{what}"), self.err)
+        self.assert_run(2, "plan", self.folder / "none")
+        self.assertEqual(self.err, f"sandgate: {self.folder}/none: No such file or directory\n")
+        self.assert_run(2, "plan", self.folder)
+        self.assertEqual(self.err, f"sandgate: {self.folder}: Is a directory\n")
+
+    def test_input_over_the_limit_is_refused_by_its_name(self):
+        path = self.write("a", b" " * (16 * 1024 * 1024 + 1))
+        self.assert_run(2, "plan", path)
+        self.assertEqual(self.err, f"sandgate: {path}: more than 16777216 bytes, the most that "
+                                   "plan reads\n")
+
+    def test_name_of_a_file_cannot_forge_a_message(self):
+        self.assert_run(2, "plan", self.folder / "a\nsandgate: all is well\033[2J")
+        self.assertEqual(self.err.count("\n"), 1)
+        self.assertNotIn("\033", self.err)
+
+
+class Check(Case):
+    def test_manifests_of_all_forms_are_opened(self):
+        documents = self.write("a.yaml", f"{GOOD}---\n---\n# nothing\n---\n{BAD}")
+        got = self.check_json(1, "-f", documents, *IN_WORLD)
+        self.assertEqual([(g["name"], g["allowed"], g["outcome"]) for g in got],
+                         [("good", True, "ready"), ("bad", False, "needs_more_evidence")])
+        listed = self.write("b.json", json.dumps({
+            "apiVersion": "v1", "kind": "List", "items": [
+                {"apiVersion": "v1", "kind": "PodList", "items": [
+                    {"metadata": {"name": "in"}, "spec": {"containers": [{"name": "a"}]}}]},
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}}]}))
+        got = self.check_json(0, "-f", listed, *IN_WORLD)
+        self.assertEqual([(g["kind"], g["namespace"], g["name"], g["outcome"]) for g in got],
+                         [("Pod", "default", "in", "unmanaged"),
+                          ("Namespace", "", "ns", "not_evaluated")])
+
+    def test_members_of_a_result(self):
+        path = self.write("a.yaml", BAD)
+        got, = self.check_json(1, "-f", path, *IN_WORLD)
+        self.assertEqual(list(got), ["source", "kind", "namespace", "name", "allowed", "outcome",
+                                     "findings", "warnings", "packet"])
+        self.assertEqual(got["source"], str(path))
+        self.assertEqual(got["packet"]["hardening_profile"]["schema"], "runx.hardening.v1")
+        self.assertEqual(got["findings"][0]["code"], "gate.annotation.missing")
+        self.assertEqual(list(got["findings"][0]), ["code", "message", "place"])
+
+    def test_every_kind_that_is_judged(self):
+        pod = {"spec": {"containers": [{"name": "a", "image": "nginx:1"}]}}
+        kinds = {("v1", "PodTemplate"): {"template": pod},
+                 ("batch/v1", "CronJob"): {"spec": {"jobTemplate": {"spec": {"template": pod}}}}}
+        for kind in ("v1/ReplicationController", "apps/v1/ReplicaSet", "apps/v1/Deployment",
+                     "apps/v1/StatefulSet", "apps/v1/DaemonSet", "batch/v1/Job"):
+            kinds[tuple(kind.rsplit("/", 1))] = {"spec": {"template": pod}}
+        text = "\n---\n".join(json.dumps({"apiVersion": version, "kind": kind,
+                                          "metadata": {"name": "x", "namespace": "payments"},
+                                          **body}) for (version, kind), body in kinds.items())
+        got = self.check_json(0, "-f", self.write("a.yaml", text), *IN_WORLD)
+        self.assertEqual(len(got), 8)
+        for result in got:
+            self.assertEqual(result["outcome"], "needs_more_evidence", result["kind"])
+            self.assertTrue(result["warnings"], result["kind"])
+        path = self.write("b.yaml", text)
+        got = self.check_json(1, "-f", path, "--config", WORLD / "gate-controllers.yaml",
+                              "--as-of", NOW)
+        self.assertFalse(any(result["allowed"] for result in got))
+
+    def test_folders_and_standard_input(self):
+        self.write("d/b.yaml", BAD)
+        self.write("d/a.yml", GOOD)
+        self.write("d/deep/c.json", json.dumps({"apiVersion": "v1", "kind": "Secret",
+                                                "metadata": {"name": "c"}}))
+        self.write("d/README.md", "no manifest: [")
+        names = [g["name"] for g in self.check_json(1, "-f", self.folder / "d", *IN_WORLD)]
+        self.assertEqual(names, ["good", "bad"])
+        names = [g["name"] for g in self.check_json(1, "-R", "-f", self.folder / "d", *IN_WORLD)]
+        self.assertEqual(names, ["good", "bad", "c"])
+        got = self.check_json(0, "-f", "-", *IN_WORLD, stdin=GOOD.encode())
+        self.assertEqual(got[0]["source"], "-")
+
+    def test_several_files_and_which_status_wins(self):
+        good, bad = self.write("good.yaml", GOOD), self.write("bad.yaml", BAD)
+        broken = self.write("broken.yaml", "a: [\n")
+        self.assertEqual(len(self.check_json(0, "-f", good, "-f", good, *IN_WORLD)), 2)
+        self.assertEqual(len(self.check_json(1, "-f", good, bad, *IN_WORLD)), 2)
+        self.assertEqual(len(self.check_json(2, "-f", bad, "-f", broken, "-f", good, *IN_WORLD)), 2)
+        self.assertTrue(self.err.startswith(f"sandgate: {broken}:2:1: "), self.err)
+        self.check_json(2, "-f", good, "-f", self.folder / "none", *IN_WORLD)
+
+    def test_nothing_to_check_is_no_success(self):
+        for text in ("", "---\n---\n", "# nothing\n", "null\n"):
+            self.assert_run(2, "check", "-f", self.write("a.yaml", text), *IN_WORLD)
+            self.assertEqual(self.err, "sandgate: nothing to check: no object in these files\n")
+        os.mkdir(self.folder / "empty")
+        self.assert_run(2, "check", "-f", self.folder / "empty", *IN_WORLD)
+
+    def test_document_that_is_no_object_makes_the_file_unreadable(self):
+        self.assert_run(2, "check", "-f", self.write("a.yaml", f"{GOOD}---\n- a\n"), *IN_WORLD)
+        self.assertRegex(self.err, r"a\.yaml:12:1: ")
+
+    def test_namespace_of_manifests_that_name_none(self):
+        path = self.write("a.yaml", BAD.replace(", namespace: payments", ""))
+        self.assertEqual(self.check_json(0, "-f", path, *IN_WORLD)[0]["namespace"], "default")
+        got, = self.check_json(1, "-f", path, "-n", "payments", *IN_WORLD)
+        self.assertEqual(got["namespace"], "payments")
+
+    def test_generate_name(self):
+        path = self.write("a.yaml", BAD.replace("name: bad", "generateName: web-"))
+        self.assertEqual(self.check_json(1, "-f", path, *IN_WORLD)[0]["name"], "web-*")
+
+    def test_table_says_what_to_change(self):
+        out = self.assert_run(1, "check", "-f", self.write("a.yaml", BAD), *IN_WORLD)
+        self.assertTrue(out.startswith("payments/Pod/bad: denied (needs_more_evidence)  "), out)
+        self.assertIn(f"  {self.folder}/a.yaml:1\n", out)
+        self.assertIn("\n  gate.image.unpinned spec.containers[0].image: this image is not pinned; "
+                      "write it as name@sha256:", out)
+        self.assertTrue(out.endswith("0 admitted, 1 denied, 0 not evaluated\n"), out)
+
+    def test_review_is_the_servers_answer(self):
+        answer = json.loads(self.assert_run(0, "check", "-f", REVIEW, *IN_WORLD, "-o", "review"))
+        request = json.loads(REVIEW.read_text())["request"]
+        self.assertEqual(answer["response"]["uid"], request["uid"])
+        self.assertEqual(sorted(answer), ["apiVersion", "kind", "response"])
+        broken = self.write("a.json", '{"kind": "AdmissionReview", "request": {"uid": "\xff')
+        status = json.loads(self.assert_run(2, "check", "-f", broken, *IN_WORLD, "-o", "review"))
+        self.assertEqual((status["kind"], status["code"]), ("Status", 400))
+        self.assertRegex(self.err, r"^sandgate: .*a\.json:1:\d+: ")
+
+    def test_reviews_one_behind_the_other(self):
+        review = REVIEW.read_text()
+        out = self.assert_run(0, "check", "-f", "-", *IN_WORLD, "-o", "review",
+                              stdin=f"{review}\n{review}".encode())
+        self.assertEqual(len(out.splitlines()), 2)
+
+    def test_review_over_the_limit_is_refused_as_the_server_does(self):
+        config = self.write("gate.yaml", "limits: {maxBodyBytes: 100}\n")
+        out = self.assert_run(2, "check", "-f", REVIEW, "--config", config, "-o", "review",
+                              "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring")
+        self.assertEqual(json.loads(out)["code"], 413)
+
+    def test_manifest_that_only_speaks_of_reviews_is_a_manifest(self):
+        text = GOOD.replace("annotations: {", "annotations: {note: '\"kind\": \"AdmissionReview\"', ")
+        self.assertEqual(self.check_json(0, "-f", self.write("a.yaml", text), *IN_WORLD)[0]["name"],
+                         "good")
+
+    def test_evidence_and_keyring_without_a_configuration(self):
+        path = self.write("a.yaml", GOOD)
+        world = ("--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring", "--as-of", NOW)
+        self.assertEqual(self.check_json(0, "-f", path, *world)[0]["outcome"], "ready")
+        self.assert_run(2, "check", "-f", path)
+        self.assertIn("evidence from a cluster is not part of this build yet", self.err)
+        self.assert_run(2, "check", "-f", path, *world[:4], "--as-of", "yesterday")
+        self.assertIn("--as-of must be a time", self.err)
+
+    def test_yaml_output_is_the_same_list(self):
+        path = self.write("a.yaml", BAD)
+        out = self.assert_run(1, "check", "-f", path, *IN_WORLD, "-o", "yaml")
+        self.assertTrue(out.startswith(f'- source: "{path}"\n  kind: Pod\n'), out)
+
+
+class Colours(Case):
+    def test_terminal_gets_colours_and_a_pipe_none(self):
+        path = self.write("a.yaml", BAD)
+        self.assertNotIn("\033", self.assert_run(1, "check", "-f", path, *IN_WORLD))
+        status, shown = run_on_terminal("check", "-f", path, *IN_WORLD, NO_COLOR="")
+        self.assertEqual(status, 1)
+        self.assertIn("\033[31mdenied\033[0m", shown)
+
+    def test_no_color_and_dumb_terminals_are_honoured(self):
+        path = self.write("a.yaml", BAD)
+        for environment in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}):
+            _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, **environment)
+            self.assertNotIn("\033", shown)
+
+    def test_manifest_cannot_move_the_cursor(self):
+        path = self.write("a.yaml", BAD.replace("name: bad", 'name: "x\\e[2J\\u202e"'))
+        out = self.assert_run(1, "check", "-f", path, *IN_WORLD)
+        self.assertIn("payments/Pod/x\\u{1b}[2J\\u{202e}: denied", out)
+        self.assertFalse(re.search("[\033\u202e]", out))
+
+
+if __name__ == "__main__":
+    unittest.main()
