@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -304,11 +305,55 @@ class Colours(Case):
             _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, **environment)
             self.assertNotIn("\033", shown)
 
+    def test_long_work_shows_its_progress_on_a_terminal_and_takes_it_away(self):
+        for i in range(600):
+            self.write(f"d/{i:03}.yaml", GOOD)
+        status, shown = run_on_terminal("check", "-f", self.folder / "d", *IN_WORLD, "-o", "json")
+        self.assertEqual(status, 0)
+        self.assertRegex(shown, r"\r\d+ of 600 files checked\033\[K")
+        self.assertLess(shown.rindex("\r\033[K"), shown.index('[{"source"'))
+        self.assert_run(0, "check", "-f", self.folder / "d", *IN_WORLD)
+        self.assertEqual(self.err, "")
+
     def test_manifest_cannot_move_the_cursor(self):
         path = self.write("a.yaml", BAD.replace("name: bad", 'name: "x\\e[2J\\u202e"'))
         out = self.assert_run(1, "check", "-f", path, *IN_WORLD)
         self.assertIn("payments/Pod/x\\u{1b}[2J\\u{202e}: denied", out)
         self.assertFalse(re.search("[\033\u202e]", out))
+
+
+class Serve(Case):
+    """What `serve --check` says; the serving itself is other tests' affair."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(WORLD, self.folder / "world")
+        subprocess.run([TESTS.parent / "certs-dev" / "make-certs", "--out",
+                        self.folder / "world" / "tls"], check=True, capture_output=True)
+
+    def check(self, status, change=lambda text: text):
+        config = self.folder / "world" / "gate.yaml"
+        config.write_text(change((WORLD / "gate.yaml").read_text()))
+        self.assert_run(status, "serve", "--config", config, "--check")
+        return self.err.replace(f"sandgate: {config.parent}/", "")
+
+    def test_good_configuration(self):
+        self.check(0)
+
+    def test_bad_starts_say_what_is_wrong(self):
+        rows = [(lambda text: text + "decisionLog: {allowed: true}\n",
+                 "gate.yaml: decisionLog is not part of this build yet; take the section out\n"),
+                (lambda text: text.replace("source: directory, directory: evidence, ", ""),
+                 "gate.yaml: evidence.source: cluster is not part of this build yet; "
+                 "use source: directory\n"),
+                (lambda text: text.replace("127.0.0.1:8443", "::1:8443"),
+                 "gate.yaml:3:19: listen.webhook is not clear: an IPv6 address stands in "
+                 "brackets, as in \"[::1]:8443\"\n"),
+                (lambda text: text.replace("tls/tls.crt", "tls/none.crt"), "tls/none.crt: "),
+                (lambda text: text.replace("keyring, t", "nowhere, t"), "nowhere: ")]
+        for change, what in rows:
+            err = self.check(2, change)
+            self.assertTrue(err.startswith(what), err)
 
 
 if __name__ == "__main__":

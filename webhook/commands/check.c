@@ -113,7 +113,7 @@ static int check_all(struct check *check, const struct files *files, struct aren
         r = check_file(check, files->items[i]);
         progress_step(&progress);
     }
-    progress_end(&progress);
+    progress_hide();
     return r == 0 ? check_show_end(check, arena) : r;
 }
 

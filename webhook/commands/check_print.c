@@ -98,6 +98,7 @@ static int print_head(const struct check_result *result, struct arena *arena)
     source = str_present(source) ? output_visible(arena, source) : source;
     if (!str_present(object) || !str_present(source))
         return -ENOMEM;
+    progress_hide();
     printf("%.*s: ", (int)object.len, object.ptr);
     if (d->outcome == OUTCOME_NOT_EVALUATED)
         output_print(stdout, COLOUR_FAINT, STR("not evaluated"));
@@ -176,6 +177,7 @@ int check_show(struct check *check, const struct check_result *result, struct ar
     case CHECK_OUTPUT_YAML:
         return list_add(check, result, arena);
     case CHECK_OUTPUT_REVIEW:
+        progress_hide();
         r = answer_write(d, result->uid, ANSWER_JSON, arena, &body);
         if (r == 0)
             printf("%.*s\n", (int)body.len, body.ptr);

@@ -22,6 +22,9 @@ static const char *const colour_codes[] = {
     [COLOUR_WARN] = "\033[33m", [COLOUR_FAINT] = "\033[2m",
 };
 
+/* Whether a line of progress stands on the terminal. */
+static bool progress_shown;
+
 static bool output_moves_terminal(uint32_t character)
 {
     return text_is_control(character) || text_is_bidi_control(character);
@@ -62,6 +65,7 @@ void complain(const char *format, ...)
     va_end(args);
     shown = output_visible(&arena, str_of(message));
     (void)fflush(stdout);
+    progress_hide();
     if (str_present(shown))
         fprintf(stderr, "sandgate: %.*s\n", (int)shown.len, shown.ptr);
     else
@@ -206,13 +210,13 @@ void progress_step(struct progress *progress)
     if (now < progress->next_msec)
         return;
     fprintf(stderr, "\r%zu of %zu %s\033[K", progress->done, progress->total, progress->what);
-    progress->shown = true;
+    progress_shown = true;
     progress->next_msec = now + PROGRESS_INTERVAL_MSEC;
 }
 
-void progress_end(struct progress *progress)
+void progress_hide(void)
 {
-    if (progress->shown)
+    if (progress_shown)
         fputs("\r\033[K", stderr);
-    progress->shown = false;
+    progress_shown = false;
 }

@@ -64,12 +64,12 @@ struct progress {
     const char *what;
     size_t total;
     size_t done;
-    bool shown;
     int64_t next_msec; /* when the line is written next */
 };
 
 void progress_step(struct progress *progress);
-/* Takes the line away again. */
-void progress_end(struct progress *progress);
+
+/* Takes the line away, before anything else is written to the terminal and at the end. */
+void progress_hide(void);
 
 #endif

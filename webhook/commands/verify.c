@@ -112,6 +112,7 @@ static int print_verdict(const struct verify *verify, const struct verdict *verd
     name = str_present(name) ? output_visible(arena, name) : name;
     if (!str_present(name))
         return -ENOMEM;
+    progress_hide();
     printf("%.*s: ", (int)name.len, name.ptr);
     if (verdict->valid) {
         output_print(stdout, COLOUR_GOOD, STR("valid"));
@@ -237,7 +238,7 @@ static int verify_files(struct verify *verify, const struct operands *operands, 
         r = verify_file(verify, files.items[i]);
         progress_step(&progress);
     }
-    progress_end(&progress);
+    progress_hide();
     if (r == 0 && verify->output == VERIFY_OUTPUT_JSON) {
         struct str json = {0};
 
