@@ -34,7 +34,7 @@ static bool buffer_reserve(struct buffer *b, size_t more)
         b->error = -ENOMEM;
         return false;
     }
-    if (b->len > 0)
+    if (b->ptr != NULL)
         memcpy(ptr, b->ptr, b->len);
     b->ptr = ptr;
     b->room = room;

@@ -211,12 +211,13 @@ static void read_object(struct reader *reader, const struct input_object *object
 static void read_field(struct reader *reader, struct place place, const cJSON *node)
 {
     struct input_value *value = &reader->input->values[place.field];
+    const struct input_object *object = input_object_of(place.field);
 
     switch (input_kind(place.field)) {
     case INPUT_KIND_OBJECT:
         value->state = INPUT_GIVEN;
-        if (tree_is(node, cJSON_Object))
-            read_object(reader, input_object_of(place.field), node);
+        if (object != NULL && tree_is(node, cJSON_Object))
+            read_object(reader, object, node);
         else
             value_is_wrong(reader, place, "an object");
         break;
