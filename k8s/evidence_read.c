@@ -190,10 +190,14 @@ static bool read_part(struct reader *reader, struct part root, const char *key, 
 {
     const cJSON *node = tree_get(root.object, key);
 
-    if (node == NULL)
-        return refuse(reader, "%s is required", key);
-    if (!tree_is(node, cJSON_Object))
-        return refuse(reader, "%s must be an object", key);
+    if (node == NULL) {
+        (void)refuse(reader, "%s is required", key);
+        return false;
+    }
+    if (!tree_is(node, cJSON_Object)) {
+        (void)refuse(reader, "%s must be an object", key);
+        return false;
+    }
     *ret = node;
     return true;
 }

@@ -82,7 +82,7 @@ static int load_block(struct load *load, const char *name, struct str id,
         r = signature_key_read((struct str){.ptr = (const char *)der, .len = len}, &key, &what);
     if (r == -EBADMSG || r == -E2BIG)
         return load_problem(load, name, block->line, what);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (load_may_add(load, id, key)) {
         r = keyring_add(load->keyring, id, key);

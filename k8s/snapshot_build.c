@@ -190,7 +190,7 @@ static int finish_drop(struct snapshot *snapshot, size_t *room, struct str names
         last->count++;
         return 0;
     }
-    if (snapshot->more_count == *room) {
+    if (snapshot->more == NULL || snapshot->more_count == *room) {
         size_t wider = *room > 0 ? *room * 2 : BUILDER_FIRST_ITEMS;
         struct snapshot_more *more = arena_alloc(&snapshot->arena, wider, sizeof(*more));
 
