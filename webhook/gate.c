@@ -201,7 +201,7 @@ static int make_plan(struct judgement *j, struct decision *d)
         r = gate_make_input(j, &input);
     if (r == 0)
         r = gate_check_images(j);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (j->found.in_use != NULL)
         provenance = PLAN_SIGNED_CONFIGMAP;

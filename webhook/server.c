@@ -100,7 +100,8 @@ static void server_on_connection(void *context, struct MHD_Connection *mhd, void
 }
 
 /* What the library says is about clients that went away or spoke no TLS: nobody's error. */
-static void server_on_log(void *context, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void server_on_log(void *context, const char *format,
+                                                                va_list arguments)
 {
     const struct server *server = context;
     char text[256];

@@ -80,6 +80,8 @@ static bool options_read_choice(const struct option_row *row, const char *comman
 
 static bool options_take(const struct option_row *row, const char *command, const char *value)
 {
+    if (row == NULL)
+        return false; /* getopt gives only what options_prepare() listed */
     switch (row->kind) {
     case OPTION_FLAG:
         *row->target.flag = true;
