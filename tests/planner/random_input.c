@@ -22,7 +22,7 @@ static const char *const skills[] = {"acme/report@1.4.0",
                                      "acme/report",
                                      "registry:acme/report@1",
                                      "https://bob:hunter2@git.example/acme/report@1",
-                                     "a/b@" HELPER_DIGEST};
+                                     ("a/b@" HELPER_DIGEST)};
 static const char *const refs[] = {"git:acme/report@3f2a9c1", "https://git.example/x@1",
                                    "https://bob:hunter2@git.example/x", "a b"};
 static const char *const moments[] = {
