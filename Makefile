@@ -31,6 +31,12 @@ all: ## build/sandgate (RelWithDebInfo)
 setup: ## install what is missing to build, run and test (apt-get, sudo where needed)
 	.cmake/setup build run test
 
+.PHONY: run
+run: ## the gate with development certificates and sample evidence, until Ctrl-C
+	.cmake/setup build run
+	$(MAKE) all
+	tests/demo/run $(BUILD)/sandgate
+
 .PHONY: test
 test: ## every test that needs no cluster, with sanitizers
 	.cmake/setup build test
