@@ -42,24 +42,34 @@ class Decision:
         self.warns, self.annotations = False, {"outcome": outcome}
 
 
+def typed(tree, name, type_):
+    """A member of a review, empty where absent; a wrong type is no readable review."""
+    value = tree.get(name)
+    if value is None:
+        return type_()
+    if not isinstance(value, type_):
+        raise BadRequest(name)
+    return value
+
+
 class Request:
     """The fields of an AdmissionReview that decide."""
 
     def __init__(self, review):
-        request = review.get("request") if isinstance(review, dict) else None
-        if not isinstance(request, dict) or not request.get("uid"):
+        request = typed(review, "request", dict) if isinstance(review, dict) else {}
+        if not typed(request, "uid", str):
             raise BadRequest("no request or uid")
         if review.get("apiVersion") != "admission.k8s.io/v1" or review.get("kind") != "AdmissionReview":
             raise BadRequest("no AdmissionReview v1")
         self.uid, self.operation = request["uid"], request.get("operation")
-        kind = request.get("kind") or {}
-        self.kind = (kind.get("group") or "", kind.get("kind"))
-        self.namespace = request.get("namespace") or ""
-        self.subresource = request.get("subResource") or ""
+        kind = typed(request, "kind", dict)
+        self.kind = (typed(kind, "group", str), typed(kind, "kind", str))
+        self.namespace = typed(request, "namespace", str)
+        self.subresource = typed(request, "subResource", str)
         self.object, self.old = request.get("object"), request.get("oldObject")
-        user = request.get("userInfo") or {}
-        self.user, self.groups = user.get("username") or "", user.get("groups") or []
-        self.name = request.get("name") or ""
+        user = typed(request, "userInfo", dict)
+        self.user, self.groups = typed(user, "username", str), typed(user, "groups", list)
+        self.name = typed(request, "name", str)
         if self.operation not in OPERATIONS or not self.kind[1]:
             raise BadRequest("operation or kind")
         if self.kind in TEMPLATES and not self.namespace:
@@ -216,8 +226,10 @@ def merge_requirements(signed, given, findings):
             merged[name] = value
         elif not is_given(value):
             continue
-        elif name in SIGNED_ONLY and not same_text(value, signed.get(name)) \
-                or name == "cwd_policy" and not is_narrower(value, signed.get(name)):
+        elif name in SIGNED_ONLY:
+            if not same_text(value, signed.get(name)):
+                findings.append(("gate.annotation.conflict", name))
+        elif name == "cwd_policy" and not is_narrower(value, signed.get(name)):
             findings.append(("gate.annotation.conflict", name))
         elif name not in CONTROLS or is_empty_control(signed.get(name)):
             merged[name] = value

@@ -200,7 +200,46 @@ class ReviewMaker:
         if maybe(random, 0.07):
             request["subResource"] = random.choice(SUBRESOURCES)
         self.mirror(request)
+        if tree and kind == ("", "Pod") and maybe(random, 0.04):
+            self.enlarge(request)
+        if maybe(random, 0.02):
+            self.spoil_request(request)
         return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+
+    def enlarge(self, request):
+        """More than fits into a message, an annotation, a packet or a list."""
+        metadata, spec = request["object"].setdefault("metadata", {}), request["object"].get("spec")
+        if not isinstance(spec, dict) or not isinstance(metadata, dict) or \
+                not isinstance(metadata.get("annotations") or {}, dict):
+            return
+        annotations = metadata.get("annotations") or {}
+        metadata["annotations"] = annotations
+        roll = self.random.randrange(5)
+        if roll == 0:
+            spec["containers"] = [{"image": self.image() or "app"} for _ in range(self.random.choice([30, 100, 300]))]
+        elif roll == 1:
+            annotations.update({f"{PREFIX}k{place}-{'<' * 150}": "" for place in range(self.random.choice([10, 100]))})
+        elif roll == 2:
+            spec["containers"] = [{"image": self.choice("\u202e", "\n", "<", "é", "\u0000") * 2000}]
+        else:
+            annotations[PREFIX + "requirements"] = json.dumps(self.long_requirements())
+
+    def long_requirements(self):
+        item = self.choice("<", "&", "é", '"', "x", "\u0001", "\u2028", "𝄞") * self.random.choice([10, 80, 300, 1000])
+        count = self.random.choice([3, 20, 100, 101])
+        name = self.choice("writable_paths", "env_allowlist")
+        return {name: [f"tmp/{place}{item}" if maybe(self.random, 0.9) else f"N{place}" for place in range(count)],
+                self.choice("source_ref", "x" * 5000, "unknown"): item * 3}
+
+    def spoil_request(self, request):
+        """Mostly no readable review any more (HTTP 400), sometimes only odd."""
+        name = self.choice("uid", "kind", "operation", "namespace", "userInfo", "name", "subResource", "object", "kind", "operation")
+        if maybe(self.random, 0.4):
+            request.pop(name, None)
+        elif name == "kind" and maybe(self.random, 0.7):
+            request["kind"][self.choice("group", "kind")] = self.choice(None, "", 1, "x")
+        else:
+            request[name] = self.choice(None, "", "PATCH", "create", 1, [], {}) if name != "uid" else ""
 
     def user(self):
         return {"username": self.random.choice(USERS),

@@ -278,9 +278,10 @@ class WorldMaker:
                 evidence[name] = random.choice(values)
         config = {"apiVersion": "sandbox.runx.dev/v1", "kind": "GateConfiguration", "evidence": evidence,
                   "keyring": {"directory": "keyring", "threshold": self.choice(1, 1, 1, 1, 1, 1, 2)}}
+        one_key = {"keys": ["beta"], "threshold": 1}
         if maybe(random, 0.2):
             config["keyring"]["kinds"] = {self.choice("SandboxExemption", "SandboxBaseline", "SandboxRequirements"):
-                                          self.choice({"keys": ["beta"]}, {"threshold": 2}, {"keys": ["alpha", "beta"], "threshold": 1})}
+                                          self.choice(one_key, {"threshold": 2}, {"keys": ["alpha", "beta"], "threshold": 1})}
         if maybe(random, 0.4):
             config["defaults"] = {name: random.choice(["none", "annotated", "required"])
                                   for name in ("enforce", "warn", "audit") if maybe(random, 0.5)}

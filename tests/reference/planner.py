@@ -554,7 +554,7 @@ def fit_packet(packet):
     tree = json.loads(packet)
     lists = _lists(tree)
     while audit_size(compact(tree)) > MAX_PACKET_BYTES and any(lists):
-        max((item for item in lists if item), key=lambda item: len(compact(item).encode())).pop()
+        max((item for item in lists if item), key=lambda item: audit_size(compact(item))).pop()
     if audit_size(compact(tree)) > MAX_PACKET_BYTES:
         tree = _cut_texts(tree)
     return compact(tree), True

@@ -14,6 +14,8 @@ MAX_DEPTH = 64
 BLANKS = "\t\n\v\f\r "
 BOM = "\ufeff"
 YAML_ONLY_BREAKS = "\u0085\u2028\u2029"
+ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
+BAD_ESCAPE = re.compile(r"(?i)\\(0|x00|u0000|u00000000|(u|u0000)d[89a-f]..)\Z")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -223,18 +225,23 @@ class _Builder:
 
     def scalar(self, event):
         text = event.value
-        if SURROGATE.search(text):
-            self.fail(event.start_mark, "surrogate escape")
-        if "\0" in text:
-            if self.nul is None:
-                self.fail(event.start_mark, "NUL")
-            text = text.replace("\0", self.nul)
+        if SURROGATE.search(text) or "\0" in text and self.nul is None:
+            self.fail_at_escape(event)
+        text = text.replace("\0", self.nul or "")
         if event.style:
             return text
         try:
             return plain_scalar(text)
         except ValueError as error:
             self.fail(event.start_mark, str(error))
+
+    def fail_at_escape(self, event):
+        """The place is the escape, the first byte of what offends."""
+        start, end = event.start_mark.index, event.end_mark.index
+        for match in ESCAPE.finditer(self.text, start, end):
+            if BAD_ESCAPE.match(match.group()):
+                raise _unreadable(self.text, match.start(), "an escape of NUL or of a surrogate")
+        self.fail(event.start_mark, "NUL or surrogate")
 
     def sequence(self, depth):
         items = []
