@@ -149,9 +149,31 @@ def check_file(root, path):
         yield f"{path}:1: a header begins with what it is for"
 
 
+def check_promises(root, paths):
+    """A promise in SECURITY.md names the test that keeps it: the test must be there."""
+    promises = os.path.join(root, ".github", "SECURITY.md")
+    if not os.path.isfile(promises):
+        return
+    there = set()
+    for path in paths:
+        if path.startswith("tests/") and path.endswith((".c", ".py")):
+            with open(os.path.join(root, path), encoding="utf-8") as stream:
+                text = stream.read()
+            there.update(".".join(found) for found in re.findall(r"^Test\((\w+), (\w+)", text, flags=re.M))
+            there.update(re.findall(r"^    def (test_\w+)\(", text, flags=re.M))
+    suites = {name.split(".")[0] for name in there}
+    with open(promises, encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            for name in re.findall(r"`(\w+\.\w*_\w+|test_\w+)`", line):
+                if name not in there and not name.endswith(".py") and (name.startswith("test_") or name.split(".")[0] in suites):
+                    yield f".github/SECURITY.md:{number}: there is no test {name}"
+
+
 def check(root):
+    paths = list(files(root))
+    yield from check_promises(root, paths)
     top = set()
-    for path in files(root):
+    for path in paths:
         top.add(path.split("/")[0])
         if not path.startswith(DATA):
             yield from check_file(root, path)

@@ -83,6 +83,11 @@ class House(unittest.TestCase):
     def test_new_name_at_the_top_is_found(self):
         self.assertEqual(findings(notes="x\n"), ["notes: not one of the fixed names at the top"])
 
+    def test_promise_without_its_test_is_found(self):
+        room = {"tests__README__md": "One page.\n", "tests__test_a__c": "Test(a, it_holds)\n"}
+        self.assertEqual(findings(**room, **{".github__SECURITY__md": "`a.it_holds`, `a.no_more`, `evidence.revoked`\n"}),
+                         [".github/SECURITY.md:1: there is no test a.no_more"])
+
     def test_room_without_readme_is_found(self):
         self.assertEqual(findings(k8s__b__c="int b;\n"), ["k8s: has no README.md"])
 
