@@ -5,8 +5,9 @@
 #include "planner/buffer.h"
 
 /*
- * What is dropped, and when, is the contract's (gate-v1, section 7, `packet-truncated`). Sizes
- * are counted once, an item at a time, and subtracted as items go: dropping is linear.
+ * What is dropped, and when, is the contract's (gate-v1, section 7, `packet-truncated`). Which
+ * list is longest goes by the packet's bytes, what fits by the audit log's. Both are counted once,
+ * an item at a time, and subtracted as items go: dropping is linear.
  */
 
 #define CUT_TEXT_BYTES 256
@@ -22,19 +23,27 @@ enum fit_list {
     FIT_LIST_COUNT
 };
 
-/* One list of the packet, as sizes in the audit log. */
-struct fit_items {
-    size_t *sizes; /* of each item, with the comma before it */
-    size_t count;
-    size_t size; /* of all that are left */
+/* An item with the comma before it: as it stands in the packet, and in the audit log. */
+struct fit_item {
+    size_t bytes;
+    size_t audit_bytes;
 };
 
-/* The size of an item as it stands in the packet, and the packet in the audit log. */
-static int item_size(struct buffer *scratch, struct str code, struct str text, size_t *ret_size)
+struct fit_items {
+    struct fit_item *items;
+    size_t count;
+    size_t bytes; /* of all that are left: the longest list is the one with most */
+};
+
+static int measure_item(struct fit_items *list, struct buffer *scratch, struct str code,
+                        struct str text)
 {
-    struct str item = {0};
+    struct fit_item *item = &list->items[list->count];
+    struct str written = {0};
 
     scratch->len = 0;
+    if (list->count > 0)
+        buffer_add_char(scratch, ',');
     if (str_present(code)) {
         buffer_add(scratch, STR("{\"code\":"));
         buffer_add_json(scratch, code);
@@ -43,36 +52,23 @@ static int item_size(struct buffer *scratch, struct str code, struct str text, s
     buffer_add_json(scratch, text);
     if (str_present(code))
         buffer_add_char(scratch, '}');
-    item = buffer_text(scratch);
-    if (!str_present(item))
+    written = buffer_text(scratch);
+    if (!str_present(written))
         return -ENOMEM;
-    *ret_size = buffer_audit_size(item);
+    *item = (struct fit_item){.bytes = written.len, .audit_bytes = buffer_audit_size(written)};
+    list->count++;
+    list->bytes += item->bytes;
     return 0;
 }
 
-static int measure_item(struct fit_items *items, struct buffer *scratch, struct str code,
-                        struct str text)
+static int measure_list(struct arena *arena, struct buffer *scratch, struct str_list texts,
+                        struct fit_items *list)
 {
-    size_t size = 0;
-    int r = item_size(scratch, code, text, &size);
-
-    if (r < 0)
-        return r;
-    if (items->count > 0)
-        size += STR(",").len;
-    items->sizes[items->count++] = size;
-    items->size += size;
-    return 0;
-}
-
-static int measure_list(struct arena *arena, struct buffer *scratch, struct str_list list,
-                        struct fit_items *items)
-{
-    items->sizes = arena_alloc(arena, list.count, sizeof(*items->sizes));
-    if (items->sizes == NULL)
+    list->items = arena_alloc(arena, texts.count, sizeof(*list->items));
+    if (list->items == NULL)
         return -ENOMEM;
-    for (size_t i = 0; i < list.count; i++) {
-        int r = measure_item(items, scratch, (struct str){0}, list.items[i]);
+    for (size_t i = 0; i < texts.count; i++) {
+        int r = measure_item(list, scratch, (struct str){0}, texts.items[i]);
 
         if (r < 0)
             return r;
@@ -81,15 +77,15 @@ static int measure_list(struct arena *arena, struct buffer *scratch, struct str_
 }
 
 static int measure_findings(struct arena *arena, struct buffer *scratch,
-                            const struct packet *packet, struct fit_items *items)
+                            const struct packet *packet, struct fit_items *list)
 {
-    items->sizes = arena_alloc(arena, packet->finding_count, sizeof(*items->sizes));
-    if (items->sizes == NULL)
+    list->items = arena_alloc(arena, packet->finding_count, sizeof(*list->items));
+    if (list->items == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < packet->finding_count; i++) {
         const struct plan_finding *finding = &packet->findings[i];
         int r =
-            measure_item(items, scratch, str_of(plan_code_text(finding->code)), finding->message);
+            measure_item(list, scratch, str_of(plan_code_text(finding->code)), finding->message);
 
         if (r < 0)
             return r;
@@ -117,22 +113,23 @@ static int measure(const struct packet *packet, struct arena *arena,
     return measure_findings(arena, &scratch, packet, &lists[FIT_FINDINGS]);
 }
 
-/* Drops items until `excess` bytes are gone; false where all lists are empty before that. */
+/* Drops items until `excess` bytes of the audit log are gone; false where all lists are empty
+ * before that. */
 static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t excess)
 {
     while (excess > 0) {
         struct fit_items *longest = &lists[0];
-        size_t size = 0;
+        const struct fit_item *last = NULL;
 
         for (size_t i = 1; i < FIT_LIST_COUNT; i++) {
-            if (lists[i].size > longest->size)
+            if (lists[i].bytes > longest->bytes)
                 longest = &lists[i];
         }
         if (longest->count == 0)
             return false;
-        size = longest->sizes[--longest->count];
-        longest->size -= size;
-        excess -= size < excess ? size : excess;
+        last = &longest->items[--longest->count];
+        longest->bytes -= last->bytes;
+        excess -= last->audit_bytes < excess ? last->audit_bytes : excess;
     }
     return true;
 }

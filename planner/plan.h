@@ -110,6 +110,7 @@ const char *plan_decision_text(enum plan_decision decision);
  * `packet-truncated`): the last item of the list that is longest in bytes is dropped (the first
  * in packet order on a tie) until it fits; when all lists are empty, each text is cut to at most
  * 256 bytes at a character boundary. *ret_packet is plan->packet itself where that fits.
+ * -E2BIG where even that does not help, which takes a max_bytes of less than 12 KiB.
  */
 int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *arena,
                     struct str *ret_packet) __attribute__((warn_unused_result, nonnull));

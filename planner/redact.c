@@ -22,11 +22,12 @@ static void write_name(struct buffer *out, size_t *count, struct str name)
     buffer_add_char(out, ':');
 }
 
-/* A text as long as the first that is over the limit. */
-static void write_over_limit(struct buffer *out)
+/* The beginning, and so many `=`: no text of ours needs an escape. */
+static void write_filled(struct buffer *out, struct str beginning, size_t count)
 {
     buffer_add_char(out, '"');
-    for (size_t i = 0; i <= PLAN_MAX_TEXT_BYTES; i++)
+    buffer_add(out, beginning);
+    for (size_t i = 0; i < count; i++)
         buffer_add_char(out, '=');
     buffer_add_char(out, '"');
 }
@@ -45,10 +46,9 @@ static void write_reference(struct buffer *out, const cJSON *node)
 
     if (!plan_has_credentials(text))
         write_text(out, node);
-    else if (text.len > PLAN_MAX_TEXT_BYTES)
-        write_over_limit(out);
     else
-        buffer_add_json(out, STR("redacted://x@"));
+        write_filled(out, STR("redacted://x@"),
+                     text.len > PLAN_MAX_TEXT_BYTES ? PLAN_MAX_TEXT_BYTES : 0);
 }
 
 static void write_bool(struct buffer *out, const cJSON *node)
@@ -68,20 +68,20 @@ static void write_days(struct buffer *out, const cJSON *node)
     if (plan_read_max_age(node, &days))
         buffer_add_format(out, "%d", days);
     else
-        /* 0 is a number, so it cannot stand in for what is none */
-        buffer_add(out, tree_is(node, cJSON_Number) ? STR("0") : STR("false"));
+        /* 0 is a number, so as such it cannot stand in for what is none */
+        buffer_add(out, tree_is(node, cJSON_Number) ? STR("0") : STR("\"0\""));
 }
 
 static void write_env_name(struct buffer *out, const cJSON *node)
 {
     struct str name = str_trim(tree_text(node));
 
-    if (name.len == 0 || plan_is_env_name(name))
+    if (name.len > PLAN_MAX_TEXT_BYTES)
+        write_filled(out, STR(""), PLAN_MAX_TEXT_BYTES + 1);
+    else if (name.len == 0 || plan_is_env_name(name))
         write_text(out, node);
-    else if (name.len > PLAN_MAX_TEXT_BYTES)
-        write_over_limit(out);
     else
-        buffer_add_json(out, STR("="));
+        write_filled(out, STR(""), 1);
 }
 
 static void write_list(struct buffer *out, const cJSON *node,
@@ -104,6 +104,10 @@ static void write_object(struct buffer *out, const struct input_object *object, 
 
 static void write_value(struct buffer *out, enum input_field field, const cJSON *node)
 {
+    if (tree_is(node, cJSON_NULL)) {
+        buffer_add(out, STR("null"));
+        return;
+    }
     switch (input_kind(field)) {
     case INPUT_KIND_OBJECT:
         if (tree_is(node, cJSON_Object))
@@ -136,6 +140,16 @@ static void write_value(struct buffer *out, enum input_field field, const cJSON 
     }
 }
 
+/* As tree_get(), but `null` is a value like any other: it is written as given. */
+static const cJSON *find_member(const cJSON *object, enum input_field field)
+{
+    const cJSON *member = object->child;
+
+    while (member != NULL && !str_equal(tree_key(member), str_of(input_name(field))))
+        member = member->next;
+    return member;
+}
+
 /* Those that hide their name count as one, as they do in the packet: `?` cannot stand twice. */
 static void write_unknown_fields(struct buffer *out, const struct input_object *object,
                                  const cJSON *node, size_t *count)
@@ -163,7 +177,7 @@ static void write_object(struct buffer *out, const struct input_object *object, 
 
     buffer_add_char(out, '{');
     for (enum input_field field = object->first; field < object->end; field++) {
-        const cJSON *value = tree_get(node, input_name(field));
+        const cJSON *value = find_member(node, field);
 
         if (value == NULL ||
             (input_kind(field) == INPUT_KIND_CONTROL && !input_control_asks(value)))

@@ -56,13 +56,15 @@ Test(packet_fit, what_fits_is_the_packet_itself)
 }
 
 /*
- * Sizes in the audit log, by hand (a quote is 2 bytes, an item has its comma before it):
- *   env_allowlist  "AAAA" 8, ,"BBBB" 9, ,"CCCC" 9                                       26
- *   writable_paths "aaaa" 8, ,"bbbb" 9, ,"cccc" 9                                       26
- *   reasons        "sandbox profile 'workspace-write' admitted" 42 + 4                  46
- *   controls       "seccomp syscall policy" 26, ,"host egress allowlist" 26,
- *                  ,"Linux capability policy" 28, ,"CPU and memory limits" 26           106
- *   findings       none                                                                 0
+ * Sizes by hand, an item with the comma before it. In the packet, which says what is longest, and
+ * in the audit log, which says what fits (a quote is one byte more there):
+ *   env_allowlist  "AAAA" 6, ,"BBBB" 7, ,"CCCC" 7: 20                            8, 9, 9
+ *   writable_paths "aaaa" 6, ,"bbbb" 7, ,"cccc" 7: 20                            8, 9, 9
+ *   reasons        "sandbox profile 'workspace-write' admitted": 44              46
+ *   controls       "seccomp syscall policy" 24, ,"host egress allowlist" 24,
+ *                  ,"Linux capability policy" 26, ,"CPU and memory limits" 24: 98
+ *                                                                                26, 26, 28, 26
+ *   findings       none
  */
 Test(packet_fit, the_last_item_of_the_longest_list_goes_first)
 {
@@ -70,15 +72,14 @@ Test(packet_fit, the_last_item_of_the_longest_list_goes_first)
         size_t excess;
         const char *want;
     } rows[] = {
-        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},
-        {26, "3 3 1 3 0"},  {27, "3 3 1 2 0"},  /* of 80, ,"Linux …" 28 goes */
-        {54, "3 3 1 2 0"},  {55, "3 3 1 1 0"},  /* of 52, the longest still: 26 goes */
-        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* of 46, 26, 26, 26 the one reason */
-        {126, "3 3 0 1 0"}, {127, "2 3 0 1 0"}, /* three of 26: the first in packet order */
-        {135, "2 3 0 1 0"}, {136, "2 2 0 1 0"}, /* 17, 26, 26 */
-        {145, "2 2 0 0 0"},                     /* 17, 17, 26 */
-        {171, "1 2 0 0 0"}, {180, "1 1 0 0 0"},
-        {189, "0 1 0 0 0"}, {197, "0 0 0 0 0"},
+        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},   /* controls have 98, 44 is the next */
+        {26, "3 3 1 3 0"},  {27, "3 3 1 2 0"},  /* 74 */
+        {54, "3 3 1 2 0"},  {55, "3 3 1 1 0"},  /* 48 */
+        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* the one reason has 44, the one control 24 */
+        {126, "3 3 0 1 0"}, {127, "3 3 0 0 0"}, /* 24 and twice 20 */
+        {152, "3 3 0 0 0"}, {153, "2 3 0 0 0"}, /* twice 20: the first in packet order */
+        {161, "2 3 0 0 0"}, {162, "2 2 0 0 0"}, /* 13 and 20 */
+        {171, "1 2 0 0 0"}, {180, "1 1 0 0 0"}, {189, "0 1 0 0 0"}, {197, "0 0 0 0 0"},
     };
     cleanup_arena struct arena arena = {0};
     const struct change changes[] = {{REQ "env_allowlist", "[\"AAAA\",\"BBBB\",\"CCCC\"]"},
@@ -95,19 +96,21 @@ Test(packet_fit, the_last_item_of_the_longest_list_goes_first)
     }
 }
 
-Test(packet_fit, bytes_are_those_of_the_audit_log)
+Test(packet_fit, the_longest_list_goes_by_the_bytes_of_the_packet)
 {
     cleanup_arena struct arena arena = {0};
-    /* 40 letters against 12 times `<`, which are 72 bytes there */
+    /* 110 letters against 30 times `<`, which are 180 bytes in the audit log */
+    struct str letters = helper_repeat(&arena, "A", 110);
+    struct str signs = helper_repeat(&arena, "<", 30);
     const struct change changes[] = {
-        {REQ "env_allowlist", "[\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"]"},
-        {REQ "writable_paths", "[\"<<<<<<<<<<<<<<<<<<<<\"]"},
+        {REQ "env_allowlist", arena_format(&arena, "[\"%s\"]", letters.ptr).ptr},
+        {REQ "writable_paths", arena_format(&arena, "[\"%s\"]", signs.ptr).ptr},
         {NULL, NULL}};
     struct plan plan = planned(&arena, changes);
     struct str packet = {0};
 
     cr_assert_eq(plan_packet_fit(&plan, buffer_audit_size(plan.packet) - 1, &arena, &packet), 0);
-    cr_expect_str_eq(counts(&arena, packet).ptr, "1 0 1 4 0");
+    cr_expect_str_eq(counts(&arena, packet).ptr, "0 1 1 4 0");
 }
 
 Test(packet_fit, an_absent_list_stays_null)

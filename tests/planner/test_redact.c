@@ -40,6 +40,9 @@ Test(redact, all_that_hides_nothing_stands_as_given)
     check("{\"workload\":{\"class\":\" a\\\"\\n \"}}", "{\"workload\":{\"class\":\" a\\\"\\n \"}}");
     check(REQUIREMENTS("\"writable_paths\":[\"./a//\",\"\",\"a(\"]"),
           REQUIREMENTS("\"writable_paths\":[\"./a//\",\"\",\"a(\"]"));
+    check("{\"baseline\":null,\"workload\":{\"skill_ref\":null,\"requirements\":{"
+          "\"resource_limits\":null}}}",
+          "{\"workload\":{\"skill_ref\":null,\"requirements\":{}},\"baseline\":null}");
     check(REQUIREMENTS("\"env_allowlist\":[\" A\\n\",\"\",\" \"]"),
           REQUIREMENTS("\"env_allowlist\":[\" A\\n\",\"\",\" \"]"));
 }
@@ -56,8 +59,11 @@ Test(redact, an_entry_over_the_limit_is_one_of_equals_signs)
 {
     cleanup_arena struct arena arena = {0};
     struct str secret = helper_repeat(&arena, "h ", OVER_LIMIT);
+    struct str name = helper_repeat(&arena, "N", OVER_LIMIT);
     struct str hidden = helper_repeat(&arena, "=", OVER_LIMIT);
 
+    check(arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), name.ptr).ptr,
+          arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), hidden.ptr).ptr);
     check(arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), secret.ptr).ptr,
           arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), hidden.ptr).ptr);
 }
@@ -70,6 +76,16 @@ Test(redact, references_with_credentials)
           "{\"workload\":{\"skill_ref\":\"redacted://x@\"}}");
     check(REQUIREMENTS("\"source_ref\":\"https://git.example/x@1\""),
           REQUIREMENTS("\"source_ref\":\"https://git.example/x@1\""));
+}
+
+Test(redact, a_reference_over_the_limit_stays_over_it)
+{
+    cleanup_arena struct arena arena = {0};
+    struct str secret = helper_repeat(&arena, "h", OVER_LIMIT);
+    struct str hidden = helper_repeat(&arena, "=", PLAN_MAX_TEXT_BYTES);
+
+    check(arena_format(&arena, REQUIREMENTS("\"source_ref\":\"a://b@%s\""), secret.ptr).ptr,
+          arena_format(&arena, REQUIREMENTS("\"source_ref\":\"redacted://x@%s\""), hidden.ptr).ptr);
 }
 
 Test(redact, unknown_fields_are_true_and_hidden_ones_one_question_mark)
@@ -87,7 +103,7 @@ Test(redact, a_wrong_type_is_zero)
     check(REQUIREMENTS("\"network\":\"no\",\"writable_paths\":{},\"env_allowlist\":[1,[\"x\"]]"),
           REQUIREMENTS("\"network\":0,\"writable_paths\":0,\"env_allowlist\":[0,0]"));
     /* a number is no wrong type here, so another value says so */
-    check("{\"max_age_days\":\"30\"}", "{\"max_age_days\":false}");
+    check("{\"max_age_days\":\"30\"}", "{\"max_age_days\":\"0\"}");
 }
 
 Test(redact, numbers_from_outside_are_not_printed)

@@ -163,6 +163,8 @@ Test(rules, environment_names)
 {
     static const struct helper_row rows[] = {
         {{{REQ "env_allowlist", "[\"A\",\"B=x\",\"1\"]"}}, R NAME("1") "\n" NAME("2")},
+        {{{REQ "env_allowlist", "[\"\",\"B=x\"]"}},
+         R "sandbox.input.invalid|env_allowlist[0] must be non-empty text\n" NAME("1")},
         {{{REQ "env_allowlist", "[\" A\\n\"]"}}, "ready"},
         {{{REQ "env_allowlist", "[\"RUNX_TOKEN\",\"A\",\"RUNX_API_KEY\"]"}},
          R RESERVED "RUNX_API_KEY, RUNX_TOKEN"},
