@@ -181,32 +181,17 @@ static const char *rule_key_id(struct str item)
     return keyring_is_id(item) ? NULL : "a key id, the name of a file in the keyring without .pem";
 }
 
-static unsigned distinct_count(struct str_list list)
-{
-    unsigned count = 0;
-
-    for (size_t i = 0; i < list.count; i++)
-        count += !str_list_has((struct str_list){.items = list.items, .count = i}, list.items[i]);
-    return count;
-}
-
 static void read_signers(struct config_section *kinds, enum evidence_kind kind, const char *name,
                          struct policy_signers *signers)
 {
     struct config_section section = section_open(kinds, name);
-    const cJSON *keys = NULL;
     uint32_t threshold = signers[kind].threshold;
 
     section_list(&section, "keys", rule_key_id, &signers[kind].keys);
     section_number32(&section, "threshold", 1, KEYRING_MAX_KEYS, &threshold);
     signers[kind].threshold = threshold;
-    keys = section.object != NULL ? tree_get(section.object, "keys") : NULL;
-    signers[kind].keys_named = keys != NULL;
-    if (keys != NULL && distinct_count(signers[kind].keys) < threshold)
-        section_refuse(&section, keys, false,
-                       "%skeys names fewer keys than the threshold asks for, so nothing could "
-                       "ever be valid",
-                       section.name);
+    /* an empty list is a choice as well: no document of that kind is valid then */
+    signers[kind].keys_named = section.object != NULL && tree_get(section.object, "keys") != NULL;
     section_end(&section);
 }
 

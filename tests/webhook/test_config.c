@@ -210,6 +210,17 @@ Test(config, every_key_is_read)
     config_unref(c);
 }
 
+Test(config, a_kind_may_be_left_without_signers)
+{
+    struct config *c = read_right("keyring: {kinds: {SandboxExemption: {keys: []}}}\n"
+                                  "evidence: {source: cluster}\n");
+
+    cr_assert(c->policy.signers[EVIDENCE_EXEMPTION].keys_named);
+    cr_assert_eq(c->policy.signers[EVIDENCE_EXEMPTION].keys.count, 0);
+    cr_assert_eq(c->policy.signers[EVIDENCE_EXEMPTION].threshold, 1);
+    config_unref(c);
+}
+
 Test(config, every_key_of_the_policy_is_read)
 {
     struct config *c = read_right(everything);
@@ -294,12 +305,6 @@ static const struct {
     {"keyring: {threshold: \"1\"}\n",
      "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
     {"keyring: {kinds: {SandboxThing: {}}}\n", "1:19: SandboxThing is not a known key\n"},
-    {"keyring: {kinds: {SandboxBaseline: {keys: []}}}\n",
-     "1:43: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
-     "so nothing could ever be valid\n"},
-    {"keyring: {threshold: 2, kinds: {SandboxBaseline: {keys: [a, a]}}}\n",
-     "1:57: keyring.kinds.SandboxBaseline.keys names fewer keys than the threshold asks for, "
-     "so nothing could ever be valid\n"},
     {"evidence: {source: directory}\n",
      "1:20: evidence.source is directory, so evidence.directory must name one\n"},
     {"evidence: {directory: a}\n",
