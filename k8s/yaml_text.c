@@ -6,6 +6,7 @@
 #define NEXT_LINE 0x85u
 #define LINE_SEPARATOR 0x2028u
 #define PARAGRAPH_SEPARATOR 0x2029u
+#define BYTE_ORDER_MARK 0xFEFFu
 
 int yaml_refuse(struct yaml *y, size_t offset, const char *what)
 {
@@ -76,6 +77,9 @@ int yaml_check_text(struct yaml *y)
                 return yaml_refuse(y, i, READER_WHAT_UTF8);
         }
         what = character_fault(y, c);
+        /* libyaml passes over it at any line's start, others make it part of the key there */
+        if (c == BYTE_ORDER_MARK && (i == y->begin || is_line_end(y->text.ptr[i - 1])))
+            what = "a byte order mark inside the text";
         if (what != NULL)
             return yaml_refuse(y, i, what);
         i += n;

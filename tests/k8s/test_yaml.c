@@ -270,6 +270,14 @@ Test(yaml, line_ends_marks_and_empty_texts)
            "a: no"),
          "1:4 " UNCLEAR},
         {T("--- a"), "\"a\""},
+        {T("a: 1\n\xEF\xBB\xBF"
+           "b: 2"),
+         "2:1 a byte order mark inside the text"},
+        {T("a: 1\r\xEF\xBB\xBF"), "2:1 a byte order mark inside the text"},
+        {T("\xEF\xBB\xBF\xEF\xBB\xBF"
+           "a: 1"),
+         "1:1 a byte order mark inside the text"},
+        {T("a: '\xEF\xBB\xBF'"), "{\"a\":\"\xEF\xBB\xBF\"}"},
         {T("---\r\na: 1\r\nb: |\r\n  x\r\n  y\r\n"), "{\"a\":1,\"b\":\"x\\ny\\n\"}"},
         {T("a: 1\rb: no"), "2:4 " UNCLEAR},
         {T("a: 1\r\n\r\nb: no"), "3:4 " UNCLEAR},

@@ -1,0 +1,40 @@
+/* YAML of any kind. What our own texts may hold means the same in a review and in a manifest, and
+ * the same again when it is written down as JSON. */
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+
+#include "tests/k8s/reading.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_read(struct str result)
+{
+    return result.len > 0 &&
+           (result.ptr[0] == '{' || result.ptr[0] == '[' || result.ptr[0] == '"' ||
+            result.ptr[0] == 'n' || result.ptr[0] == 't' || result.ptr[0] == 'f');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct document_options own = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
+    static const struct document_options review = {.syntax = DOCUMENT_YAML,
+                                                   .rules = DOCUMENT_REVIEW};
+    static const struct document_options manifest = {.syntax = DOCUMENT_YAML,
+                                                     .rules = DOCUMENT_MANIFEST};
+    static const struct document_options json = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
+    struct str text = {(const char *)data, size};
+    cleanup_arena struct arena arena = {0};
+    struct str result = reading_of(&arena, text, &own);
+    struct str as_manifest = reading_of(&arena, text, &manifest);
+
+    if (!is_read(result)) {
+        (void)reading_of(&arena, text, &review);
+        return 0;
+    }
+    assert(str_equal(reading_of(&arena, text, &review), result));
+    assert(str_equal(as_manifest, result));
+    if (!str_contains(result, STR("inf")))
+        assert(str_equal(reading_of(&arena, result, &json), result));
+    return 0;
+}
