@@ -1,14 +1,21 @@
 #include "planner/tree.h"
 
-const cJSON *tree_get(const cJSON *object, const char *key)
+const cJSON *tree_member(const cJSON *object, const char *key)
 {
     if (!tree_is(object, cJSON_Object))
         return NULL;
     for (const cJSON *member = object->child; member != NULL; member = member->next) {
         if (member->string != NULL && strcmp(member->string, key) == 0)
-            return tree_is(member, cJSON_NULL) ? NULL : member;
+            return member;
     }
     return NULL;
+}
+
+const cJSON *tree_get(const cJSON *object, const char *key)
+{
+    const cJSON *member = tree_member(object, key);
+
+    return tree_is(member, cJSON_NULL) ? NULL : member;
 }
 
 struct str tree_text(const cJSON *node)

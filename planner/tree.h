@@ -31,6 +31,9 @@ static inline bool tree_is(const cJSON *node, int type)
  * A member that is `null` counts as absent too. */
 const cJSON *tree_get(const cJSON *object, const char *key);
 
+/* The same, but a `null` is a member too. */
+const cJSON *tree_member(const cJSON *object, const char *key);
+
 /* The text of a string node; an absent text for anything else, NULL included. */
 struct str tree_text(const cJSON *node);
 

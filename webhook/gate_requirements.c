@@ -57,19 +57,6 @@ static bool is_empty(const cJSON *node)
            is_blank(node);
 }
 
-/* As tree_get(), but a null is a member too: what was signed stands as it is. */
-static const cJSON *member_of(const cJSON *object, const char *name)
-{
-    const cJSON *member = NULL;
-
-    cJSON_ArrayForEach(member, object)
-    {
-        if (str_equal(tree_key(member), str_of(name)))
-            break;
-    }
-    return member;
-}
-
 /* A field that is given: there, not null, and no text of blanks. */
 static const cJSON *given(const cJSON *object, const char *name)
 {
@@ -122,9 +109,10 @@ static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const 
 
     switch (fields[i].rule) {
     case RULE_SAME:
-        keeps = true;
-        if (asked != NULL && !is_same(asked, signed_one))
+        if (asked != NULL && !is_same(asked, signed_one)) {
+            keeps = true;
             r = add_conflict(j, fields[i].name, fields[i].rule);
+        }
         break;
     case RULE_NARROWER:
         if (asked != NULL && !is_same(asked, signed_one) && !is_narrower(asked, signed_one)) {
@@ -162,7 +150,7 @@ static int compose(struct judgement *j, cJSON *made)
 
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         const cJSON *node = NULL;
-        int r = choose(j, i, member_of(signed_ones, fields[i].name),
+        int r = choose(j, i, tree_member(signed_ones, fields[i].name),
                        given(j->claims.requirements, fields[i].name), &node);
 
         if (r < 0)
