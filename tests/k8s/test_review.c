@@ -81,78 +81,78 @@ Test(review, leaves_behind_what_nobody_reads)
     cr_assert(tree_is(pod, cJSON_Object) && pod->child == NULL);
 }
 
+static const struct {
+    const char *json;
+    size_t line;
+    size_t column;
+    const char *what;
+} refusals[] = {
+    {"[]", 1, 1, "a review must be an object"},
+    {"\"x\"", 1, 1, "a review must be an object"},
+    {"{\"kind\":\"AdmissionReview\",\"request\":{}}", 1, 1,
+     "apiVersion must be admission.k8s.io/v1"},
+    {"{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\"}", 1, 15,
+     "apiVersion must be admission.k8s.io/v1"},
+    {"{\"apiVersion\":7,\"kind\":\"AdmissionReview\"}", 1, 15,
+     "apiVersion must be admission.k8s.io/v1"},
+    {"{\"apiVersion\":\"admission.k8s.io/v1\",\n\"kind\":\"Pod\"}", 2, 8,
+     "kind must be AdmissionReview"},
+    {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\"}", 1, 1,
+     "request is missing"},
+    {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":null}", 1, 1,
+     "request is missing"},
+    {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\n\"request\":[]}", 2,
+     11, "request must be an object"},
+    {HEAD POD REST, 2, 12, "request.uid must be text"},
+    {HEAD "\"uid\":\"\"," POD REST, 3, 7, "request.uid must be text"},
+    {HEAD "\"uid\":1," POD REST, 3, 7, "request.uid must be text"},
+    {HEAD "\"uid\":\"u\"," REST, 2, 12, "request.kind is missing"},
+    {HEAD "\"uid\":\"u\",\"kind\":\"Pod\"," REST, 3, 18, "request.kind must be an object"},
+    {HEAD "\"uid\":\"u\",\"kind\":{\"kind\":\"\"}," REST, 3, 26, "request.kind.kind must be text"},
+    {HEAD "\"uid\":\"u\",\"kind\":{}," REST, 3, 18, "request.kind.kind must be text"},
+    {HEAD "\"uid\":\"u\",\"kind\":{\"kind\":\"Pod\",\"group\":[]}," REST, 3, 40,
+     "request.kind.group must be text"},
+    {HEAD "\"uid\":\"u\"," POD "\"operation\":\"PATCH\",\"namespace\":\"n\"}}", 4, 13,
+     "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
+    {HEAD "\"uid\":\"u\"," POD "\"operation\":\"create\",\"namespace\":\"n\"}}", 4, 13,
+     "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
+    {HEAD "\"uid\":\"u\"," POD "\"namespace\":\"n\"}}", 2, 12,
+     "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
+    {HEAD "\"uid\":\"u\"," POD "\"operation\":\"CREATE\"}}", 2, 12,
+     "request.namespace must not be empty for this kind"},
+    {HEAD "\"uid\":\"u\"," POD "\"operation\":\"DELETE\",\"namespace\":\"\"}}", 4, 34,
+     "request.namespace must not be empty for this kind"},
+    {HEAD "\"uid\":\"u\"," POD "\"namespace\":7," REST, 0, 0, "a key is given twice"},
+    {HEAD "\"uid\":\"u\"," POD "\"name\":{}," REST, 4, 8, "request.name must be text"},
+    {HEAD "\"uid\":\"u\"," POD "\"subResource\":1," REST, 4, 15,
+     "request.subResource must be text"},
+    {HEAD "\"uid\":\"u\"," POD "\"userInfo\":\"me\"," REST, 4, 12,
+     "request.userInfo must be an object"},
+    {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"username\":7}," REST, 4, 24,
+     "request.userInfo.username must be text"},
+    {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"groups\":\"g\"}," REST, 4, 22,
+     "request.userInfo.groups must be a list of text"},
+    {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"groups\":[\"g\",null]}," REST, 4, 27,
+     "request.userInfo.groups must be a list of text"},
+    {HEAD "\"uid\":\"u\"," POD "\"dryRun\":\"true\"," REST, 4, 10,
+     "request.dryRun must be true or false"},
+};
+
 /* Sections 3 and 8: 400, with the place of what is wrong or of what should hold it. */
 Test(review, refuses_with_a_place)
 {
-    static const struct {
-        const char *json;
-        size_t line;
-        size_t column;
-        const char *what;
-    } rows[] = {
-        {"[]", 1, 1, "a review must be an object"},
-        {"\"x\"", 1, 1, "a review must be an object"},
-        {"{\"kind\":\"AdmissionReview\",\"request\":{}}", 1, 1,
-         "apiVersion must be admission.k8s.io/v1"},
-        {"{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\"}", 1, 15,
-         "apiVersion must be admission.k8s.io/v1"},
-        {"{\"apiVersion\":7,\"kind\":\"AdmissionReview\"}", 1, 15,
-         "apiVersion must be admission.k8s.io/v1"},
-        {"{\"apiVersion\":\"admission.k8s.io/v1\",\n\"kind\":\"Pod\"}", 2, 8,
-         "kind must be AdmissionReview"},
-        {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\"}", 1, 1,
-         "request is missing"},
-        {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":null}",
-         1, 1, "request is missing"},
-        {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\n\"request\":[]}",
-         2, 11, "request must be an object"},
-        {HEAD POD REST, 2, 12, "request.uid must be text"},
-        {HEAD "\"uid\":\"\"," POD REST, 3, 7, "request.uid must be text"},
-        {HEAD "\"uid\":1," POD REST, 3, 7, "request.uid must be text"},
-        {HEAD "\"uid\":\"u\"," REST, 2, 12, "request.kind is missing"},
-        {HEAD "\"uid\":\"u\",\"kind\":\"Pod\"," REST, 3, 18, "request.kind must be an object"},
-        {HEAD "\"uid\":\"u\",\"kind\":{\"kind\":\"\"}," REST, 3, 26,
-         "request.kind.kind must be text"},
-        {HEAD "\"uid\":\"u\",\"kind\":{}," REST, 3, 18, "request.kind.kind must be text"},
-        {HEAD "\"uid\":\"u\",\"kind\":{\"kind\":\"Pod\",\"group\":[]}," REST, 3, 40,
-         "request.kind.group must be text"},
-        {HEAD "\"uid\":\"u\"," POD "\"operation\":\"PATCH\",\"namespace\":\"n\"}}", 4, 13,
-         "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
-        {HEAD "\"uid\":\"u\"," POD "\"operation\":\"create\",\"namespace\":\"n\"}}", 4, 13,
-         "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
-        {HEAD "\"uid\":\"u\"," POD "\"namespace\":\"n\"}}", 2, 12,
-         "request.operation must be CREATE, UPDATE, DELETE or CONNECT"},
-        {HEAD "\"uid\":\"u\"," POD "\"operation\":\"CREATE\"}}", 2, 12,
-         "request.namespace must not be empty for this kind"},
-        {HEAD "\"uid\":\"u\"," POD "\"operation\":\"DELETE\",\"namespace\":\"\"}}", 4, 34,
-         "request.namespace must not be empty for this kind"},
-        {HEAD "\"uid\":\"u\"," POD "\"namespace\":7," REST, 0, 0, "a key is given twice"},
-        {HEAD "\"uid\":\"u\"," POD "\"name\":{}," REST, 4, 8, "request.name must be text"},
-        {HEAD "\"uid\":\"u\"," POD "\"subResource\":1," REST, 4, 15,
-         "request.subResource must be text"},
-        {HEAD "\"uid\":\"u\"," POD "\"userInfo\":\"me\"," REST, 4, 12,
-         "request.userInfo must be an object"},
-        {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"username\":7}," REST, 4, 24,
-         "request.userInfo.username must be text"},
-        {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"groups\":\"g\"}," REST, 4, 22,
-         "request.userInfo.groups must be a list of text"},
-        {HEAD "\"uid\":\"u\"," POD "\"userInfo\":{\"groups\":[\"g\",null]}," REST, 4, 27,
-         "request.userInfo.groups must be a list of text"},
-        {HEAD "\"uid\":\"u\"," POD "\"dryRun\":\"true\"," REST, 4, 10,
-         "request.dryRun must be true or false"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         cleanup_arena struct arena arena = {0};
         struct review r = {0};
         struct document_error error = {0};
 
-        cr_assert_eq(read_text(&arena, rows[i].json, &r, &error), -EBADMSG, "%s", rows[i].json);
-        if (rows[i].line == 0)
+        cr_assert_eq(read_text(&arena, refusals[i].json, &r, &error), -EBADMSG, "%s",
+                     refusals[i].json);
+        if (refusals[i].line == 0)
             continue; /* the reader's own complaint */
-        cr_assert_str_eq(error.what, rows[i].what, "%s: %s", rows[i].json, error.what);
-        cr_assert_eq(error.line, rows[i].line, "%s: %zu", rows[i].json, error.line);
-        cr_assert_eq(error.column, rows[i].column, "%s: %zu", rows[i].json, error.column);
+        cr_assert_str_eq(error.what, refusals[i].what, "%s: %s", refusals[i].json, error.what);
+        cr_assert_eq(error.line, refusals[i].line, "%s: %zu", refusals[i].json, error.line);
+        cr_assert_eq(error.column, refusals[i].column, "%s: %zu", refusals[i].json, error.column);
         cr_assert_null(r.object);
     }
 }

@@ -154,84 +154,83 @@ Test(workload, walks_the_four_lists_in_order)
     cr_assert(str_equal(w.runtime_class, STR("gvisor")));
 }
 
+#define C "\"containers\":[{\"image\":\"c\"}]"
+static const struct {
+    enum workload_kind kind;
+    const char *json;
+    const char *reason; /* NULL: usable */
+    bool annotations_readable;
+    bool images_readable;
+} unusable[] = {
+    {WORKLOAD_POD, "{\"spec\":{" C "}}", NULL, true, true},
+    {WORKLOAD_POD, "null", "there is no object", false, false},
+    {WORKLOAD_POD, "7", "something that is no map stands where the pod should be", false, false},
+    {WORKLOAD_POD, "{}", "it has no container", true, true},
+    {WORKLOAD_POD, "{\"spec\":null}", "it has no container", true, true},
+    {WORKLOAD_POD, "{\"spec\":[]}", "its spec is no map", true, false},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":[]}}", "it has no container", true, true},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":null}}", "it has no container", true, true},
+    {WORKLOAD_POD, "{\"spec\":{\"initContainers\":[{\"image\":\"c\"}]}}", "it has no container",
+     true, true},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":{}}}",
+     "one of its lists of containers or volumes is no list", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":\"x\"}}",
+     "one of its lists of containers or volumes is no list", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"ephemeralContainers\":0}}",
+     "one of its lists of containers or volumes is no list", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":false}}",
+     "one of its lists of containers or volumes is no list", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":null,\"volumes\":null}}", NULL, true, true},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":[null]}}",
+     "an entry of its containers or volumes is no map", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[\"x\"]}}",
+     "an entry of its containers or volumes is no map", true, false},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":7}]}}", "an image is no text", true,
+     false},
+    {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":null}]}}", NULL, true, true},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":\"x\"}]}}",
+     "the image of a volume is no map", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":{\"reference\":[]}}]}}",
+     "an image is no text", true, false},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"serviceAccountName\":1}}",
+     "its serviceAccountName is no text", true, true},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"runtimeClassName\":{}}}", "its runtimeClassName is no text",
+     true, true},
+    {WORKLOAD_POD, "{\"metadata\":[],\"spec\":{" C "}}",
+     "its annotations are no map, or one of ours is no text", false, true},
+    {WORKLOAD_POD, "{\"metadata\":{\"annotations\":\"x\"},\"spec\":{" C "}}",
+     "its annotations are no map, or one of ours is no text", false, true},
+    {WORKLOAD_POD,
+     "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/class\":null}},\"spec\":{" C "}}",
+     "its annotations are no map, or one of ours is no text", false, true},
+    {WORKLOAD_POD, "{\"metadata\":{\"annotations\":{\"example.test/x\":7}},\"spec\":{" C "}}", NULL,
+     true, true},
+    {WORKLOAD_POD, "{\"metadata\":{\"annotations\":null},\"spec\":{" C "}}", NULL, true, true},
+    {WORKLOAD_DEPLOYMENT, "{}", "there is no pod template", false, false},
+    {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":null}}", "there is no pod template", false,
+     false},
+    {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":\"x\"}}",
+     "something that is no map stands where the pod should be", false, false},
+    {WORKLOAD_CRON_JOB, "{\"spec\":{\"jobTemplate\":[]}}",
+     "something that is no map stands where the pod should be", false, false},
+    {WORKLOAD_DEPLOYMENT, "{\"metadata\":7,\"spec\":{\"template\":{\"spec\":{" C "}}}}",
+     "the object's own annotations are no map, or one of ours is no text", true, true},
+};
+
 /* Section 3: what makes a pod unusable, and what of it can still be compared or read. */
 Test(workload, is_unusable_for_a_reason)
 {
-#define C "\"containers\":[{\"image\":\"c\"}]"
-    static const struct {
-        enum workload_kind kind;
-        const char *json;
-        const char *reason; /* NULL: usable */
-        bool annotations_readable;
-        bool images_readable;
-    } rows[] = {
-        {WORKLOAD_POD, "{\"spec\":{" C "}}", NULL, true, true},
-        {WORKLOAD_POD, "null", "there is no object", false, false},
-        {WORKLOAD_POD, "7", "something that is no map stands where the pod should be", false,
-         false},
-        {WORKLOAD_POD, "{}", "it has no container", true, true},
-        {WORKLOAD_POD, "{\"spec\":null}", "it has no container", true, true},
-        {WORKLOAD_POD, "{\"spec\":[]}", "its spec is no map", true, false},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":[]}}", "it has no container", true, true},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":null}}", "it has no container", true, true},
-        {WORKLOAD_POD, "{\"spec\":{\"initContainers\":[{\"image\":\"c\"}]}}", "it has no container",
-         true, true},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":{}}}",
-         "one of its lists of containers or volumes is no list", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":\"x\"}}",
-         "one of its lists of containers or volumes is no list", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"ephemeralContainers\":0}}",
-         "one of its lists of containers or volumes is no list", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":false}}",
-         "one of its lists of containers or volumes is no list", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"initContainers\":null,\"volumes\":null}}", NULL, true,
-         true},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":[null]}}",
-         "an entry of its containers or volumes is no map", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[\"x\"]}}",
-         "an entry of its containers or volumes is no map", true, false},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":7}]}}", "an image is no text", true,
-         false},
-        {WORKLOAD_POD, "{\"spec\":{\"containers\":[{\"image\":null}]}}", NULL, true, true},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":\"x\"}]}}",
-         "the image of a volume is no map", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"volumes\":[{\"image\":{\"reference\":[]}}]}}",
-         "an image is no text", true, false},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"serviceAccountName\":1}}",
-         "its serviceAccountName is no text", true, true},
-        {WORKLOAD_POD, "{\"spec\":{" C ",\"runtimeClassName\":{}}}",
-         "its runtimeClassName is no text", true, true},
-        {WORKLOAD_POD, "{\"metadata\":[],\"spec\":{" C "}}",
-         "its annotations are no map, or one of ours is no text", false, true},
-        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":\"x\"},\"spec\":{" C "}}",
-         "its annotations are no map, or one of ours is no text", false, true},
-        {WORKLOAD_POD,
-         "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/class\":null}},\"spec\":{" C "}}",
-         "its annotations are no map, or one of ours is no text", false, true},
-        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":{\"example.test/x\":7}},\"spec\":{" C "}}",
-         NULL, true, true},
-        {WORKLOAD_POD, "{\"metadata\":{\"annotations\":null},\"spec\":{" C "}}", NULL, true, true},
-        {WORKLOAD_DEPLOYMENT, "{}", "there is no pod template", false, false},
-        {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":null}}", "there is no pod template", false,
-         false},
-        {WORKLOAD_DEPLOYMENT, "{\"spec\":{\"template\":\"x\"}}",
-         "something that is no map stands where the pod should be", false, false},
-        {WORKLOAD_CRON_JOB, "{\"spec\":{\"jobTemplate\":[]}}",
-         "something that is no map stands where the pod should be", false, false},
-        {WORKLOAD_DEPLOYMENT, "{\"metadata\":7,\"spec\":{\"template\":{\"spec\":{" C "}}}}",
-         "the object's own annotations are no map, or one of ours is no text", true, true},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
         cleanup_arena struct arena arena = {0};
-        struct workload w = read_workload(&arena, rows[i].kind, rows[i].json);
+        struct workload w = read_workload(&arena, unusable[i].kind, unusable[i].json);
 
-        cr_assert_eq(w.usable, rows[i].reason == NULL, "%s", rows[i].json);
-        if (rows[i].reason != NULL)
-            cr_assert_str_eq(w.unusable_reason, rows[i].reason, "%s: %s", rows[i].json,
+        cr_assert_eq(w.usable, unusable[i].reason == NULL, "%s", unusable[i].json);
+        if (unusable[i].reason != NULL)
+            cr_assert_str_eq(w.unusable_reason, unusable[i].reason, "%s: %s", unusable[i].json,
                              w.unusable_reason);
-        cr_assert_eq(w.annotations_readable, rows[i].annotations_readable, "%s", rows[i].json);
-        cr_assert_eq(w.images_readable, rows[i].images_readable, "%s", rows[i].json);
+        cr_assert_eq(w.annotations_readable, unusable[i].annotations_readable, "%s",
+                     unusable[i].json);
+        cr_assert_eq(w.images_readable, unusable[i].images_readable, "%s", unusable[i].json);
     }
 }
 
