@@ -467,9 +467,11 @@ def plan(tree, provenance=UNSIGNED):
 
 
 def audit_size(text):
-    """Bytes of a text in the audit log: JSON-escaped, '<', '>' and '&' as six bytes each."""
-    escaped = json.dumps(text, ensure_ascii=False)
-    return len(escaped.encode("utf-8")) - 2 + 5 * sum(text.count(char) for char in "<>&")
+    """Bytes of a text as it stands in the audit log, which Go's JSON encoder writes: escaped,
+    with '<', '>', '&', U+2028 and U+2029 as six bytes each."""
+    size = len(json.dumps(text, ensure_ascii=False).encode("utf-8")) - 2
+    size += 5 * sum(text.count(char) for char in "<>&")
+    return size + 3 * (text.count("\u2028") + text.count("\u2029"))
 
 
 def _redact_entry(item, names):
