@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdint.h>
 
 #include "k8s/evidence_parts.h"
 #include "planner/tree.h"
@@ -36,6 +37,27 @@ static struct str_list keep_list(struct keeper *keeper, struct str_list list)
     return (struct str_list){.items = items, .count = list.count};
 }
 
+/* The fields of requirements and baselines: their names need not be copied ten thousand times. */
+static const char *const field_names[] = {
+    "source_ref",      "source_digest",          "observed_at", "network",
+    "writable_paths",  "env_allowlist",          "cwd_policy",  "require_enforcement",
+    "network_allowed", "allowed_writable_paths", "allowed_env",
+};
+
+static char *keep_name(struct keeper *keeper, struct str name)
+{
+    char *copy = NULL;
+
+    for (size_t i = 0; i < sizeof(field_names) / sizeof(field_names[0]); i++) {
+        if (str_equal(name, str_of(field_names[i])))
+            return (char *)(uintptr_t)field_names[i]; /* cJSON's names are not const; ours are never
+                                                       * changed */
+    }
+    copy = arena_copy(keeper->arena, name);
+    keeper->failed |= copy == NULL;
+    return copy;
+}
+
 static cJSON *keep_node(struct keeper *keeper, const cJSON *from)
 {
     cJSON *node = tree_borrow(keeper->arena, from);
@@ -45,12 +67,11 @@ static cJSON *keep_node(struct keeper *keeper, const cJSON *from)
         return NULL;
     }
     if (from->string != NULL)
-        node->string = arena_copy(keeper->arena, tree_key(from));
-    if (from->valuestring != NULL)
+        node->string = keep_name(keeper, tree_key(from));
+    if (from->valuestring != NULL) {
         node->valuestring = arena_copy(keeper->arena, str_of(from->valuestring));
-    if ((from->string != NULL && node->string == NULL) ||
-        (from->valuestring != NULL && node->valuestring == NULL))
-        keeper->failed = true;
+        keeper->failed |= node->valuestring == NULL;
+    }
     node->type = from->type & 0xff; /* nothing of it is borrowed any more */
     node->child = NULL;
     return node;
