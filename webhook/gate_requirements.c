@@ -109,10 +109,9 @@ static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const 
 
     switch (fields[i].rule) {
     case RULE_SAME:
-        if (asked != NULL && !is_same(asked, signed_one)) {
-            keeps = true;
+        keeps = true;
+        if (asked != NULL && !is_same(asked, signed_one))
             r = add_conflict(j, fields[i].name, fields[i].rule);
-        }
         break;
     case RULE_NARROWER:
         if (asked != NULL && !is_same(asked, signed_one) && !is_narrower(asked, signed_one)) {
