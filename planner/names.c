@@ -108,8 +108,9 @@ bool plan_has_credentials(struct str s)
     if (scheme == 0)
         return false;
     authority = str_after(s, scheme + STR("://").len);
-    /* an `@` ends a user part even where that is empty */
-    return str_find(authority, "@") < str_find(authority, "/?#");
+    authority = str_first(authority, str_find(authority, "/?#"));
+    /* something must stand before the `@`: an empty user part tells nobody anything */
+    return authority.len > 0 && memchr(authority.ptr + 1, '@', authority.len - 1) != NULL;
 }
 
 bool plan_is_env_name(struct str s)

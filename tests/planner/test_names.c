@@ -69,7 +69,7 @@ Test(names, credentials_are_a_user_part_of_a_url)
         {STR_INIT("https://git.example/acme@1"), false},
         {STR_INIT("https://git.example?q=a@b"), false},
         {STR_INIT("https://git.example#a@b"), false},
-        {STR_INIT("https://@git.example"), true}, /* an empty user part is one */
+        {STR_INIT("https://@git.example"), false}, /* an empty user part is none */
         {STR_INIT("https://"), false},
         {STR_INIT("git:acme/report@3f2a9c1"), false},
         {STR_INIT("git@github.com:acme/report"), false}, /* no URL */
