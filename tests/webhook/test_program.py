@@ -306,13 +306,17 @@ class Colours(Case):
             self.assertNotIn("\033", shown)
 
     def test_long_work_shows_its_progress_on_a_terminal_and_takes_it_away(self):
-        for i in range(600):
-            self.write(f"d/{i:03}.yaml", GOOD)
-        status, shown = run_on_terminal("check", "-f", self.folder / "d", *IN_WORLD, "-o", "json")
+        good, slow = self.write("good.yaml", GOOD), self.folder / "slow.yaml"
+        os.mkfifo(slow)
+        # the progress is only shown where the work takes some time
+        writer = subprocess.Popen(["sh", "-c", f"exec 3>'{slow}'; sleep 1; cat '{good}' >&3"])
+        self.addCleanup(writer.wait)
+        files = ("-f", good, "-f", slow, "-f", good)
+        status, shown = run_on_terminal("check", *files, *IN_WORLD, "-o", "json")
         self.assertEqual(status, 0)
-        self.assertRegex(shown, r"\r\d+ of 600 files checked\033\[K")
+        self.assertRegex(shown, r"\r\d+ of 3 files checked\033\[K")
         self.assertLess(shown.rindex("\r\033[K"), shown.index('[{"source"'))
-        self.assert_run(0, "check", "-f", self.folder / "d", *IN_WORLD)
+        self.assert_run(0, "check", "-f", good, *IN_WORLD)
         self.assertEqual(self.err, "")
 
     def test_manifest_cannot_move_the_cursor(self):
