@@ -1,0 +1,22 @@
+-- wrk: posts the review in BENCH_BODY as the API server does. With BENCH_DELAY_MS a connection waits that
+-- long on average (a third of it more or less) before it asks again. No response(): it would slow wrk down.
+local file = assert(io.open(os.getenv("BENCH_BODY"), "rb"))
+wrk.method = "POST"
+wrk.body = file:read("*a")
+wrk.headers["Content-Type"] = "application/json"
+wrk.headers["Accept"] = "application/json, */*"
+file:close()
+
+local pause = tonumber(os.getenv("BENCH_DELAY_MS") or "0")
+if pause > 0 then
+    function delay()
+        return math.random(math.floor(pause * 2 / 3), math.ceil(pause * 4 / 3))
+    end
+end
+
+function done(summary, latency)
+    local errors = summary.errors
+    print(string.format("RESULT %.1f %d %d %d", summary.requests * 1e6 / summary.duration,
+        latency:percentile(50), latency:percentile(99),
+        errors.status + errors.connect + errors.read + errors.write + errors.timeout))
+end
