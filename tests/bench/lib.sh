@@ -39,7 +39,7 @@ wait_for() {
 start_gate() {
     local sandgate=$1 port=$2
     shift 2
-    taskset -c 0 "$@" "$sandgate" serve --config "$out/gate.yaml" >"$out/decisions.jsonl" 2>"$out/gate.log" &
+    taskset -c 0 "$@" "$sandgate" serve --config "$out/gate.yaml" >"$out/gate.log" 2>&1 &
     gate=$!
     pids+=("$gate")
     wait_for "$gate" "$port" gate
