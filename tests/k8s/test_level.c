@@ -49,9 +49,9 @@ Test(level, resolves_label_default_and_floor)
                 int enforce = l == 0 ? d : l <= 3 ? (int)l : LEVEL_REQUIRED;
                 int other = l == 0 ? d : l <= 3 ? (int)l : LEVEL_NONE;
 
-                cr_assert_eq(got.enforce, enforce > f ? enforce : f);
-                cr_assert_eq(got.warn, other > f ? other : f);
-                cr_assert_eq(got.audit, other > f ? other : f);
+                cr_assert_eq((int)got.enforce, enforce > f ? enforce : f);
+                cr_assert_eq((int)got.warn, other > f ? other : f);
+                cr_assert_eq((int)got.audit, other > f ? other : f);
             }
         }
     }

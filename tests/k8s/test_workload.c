@@ -57,8 +57,8 @@ Test(workload, takes_our_prefix_in_any_ascii_case)
         "x.sandbox.runx.dev/a",
         "sandbox.runx.devx/a",
         "",
-        "\xC5\xBF"
-        "andbox.runx.dev/skill-ref",
+        ("\xC5\xBF"
+         "andbox.runx.dev/skill-ref"),
     };
 
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
