@@ -167,13 +167,6 @@ static void book_cut_one(struct book *book)
     }
 }
 
-void book_make_room(struct book *book)
-{
-    (void)pthread_mutex_lock(&book->lock);
-    book_cut_one(book);
-    (void)pthread_mutex_unlock(&book->lock);
-}
-
 struct connection *book_open(struct book *book, struct server *server, struct MHD_Connection *mhd,
                              int fd, const struct sockaddr *address)
 {

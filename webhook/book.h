@@ -57,9 +57,6 @@ uint64_t book_sweep(struct book *book, uint64_t now_msec);
 uint64_t book_cut_idle(struct book *book);
 void book_cut_all(struct book *book);
 
-/* Cuts one to make room, where one can be cut. */
-void book_make_room(struct book *book);
-
 /* Text of the address, without port. */
 #define PEER_TEXT_BYTES 46
 void peer_write(const struct peer *peer, char ret_text[static PEER_TEXT_BYTES]);

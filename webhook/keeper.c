@@ -1,8 +1,6 @@
-#define _GNU_SOURCE /* accept4 */
 #include "webhook/keeper.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,31 +9,12 @@
 
 #define KEEPER_TURN_MSEC 100 /* how exactly times are kept */
 #define KEEPER_MAX_EVENTS 64
-#define KEEPER_MAX_ACCEPTS 32 /* in one turn */
 
 static int keeper_watch(struct keeper *keeper, int operation, int fd, uint32_t events, void *ptr)
 {
     struct epoll_event event = {.events = events, .data.ptr = ptr};
 
     return epoll_ctl(keeper->epoll_fd, operation, fd, &event) == 0 ? 0 : -errno;
-}
-
-int keeper_init(struct keeper *keeper, struct book *book, int listen_fd, const struct log *log)
-{
-    int r = 0;
-
-    *keeper = (struct keeper){.book = book, .listen_fd = listen_fd, .log = log};
-    keeper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    keeper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (keeper->epoll_fd < 0 || keeper->wake_fd < 0)
-        r = -errno;
-    if (r == 0)
-        r = keeper_watch(keeper, EPOLL_CTL_ADD, keeper->wake_fd, EPOLLIN, &keeper->wake_fd);
-    if (r == 0)
-        r = keeper_watch(keeper, EPOLL_CTL_ADD, listen_fd, EPOLLIN, &keeper->listen_fd);
-    if (r < 0)
-        keeper_done(keeper);
-    return r;
 }
 
 void keeper_park(struct connection *connection)
@@ -57,53 +36,12 @@ void keeper_forget(struct connection *connection)
         (void)keeper_watch(&connection->server->keeper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
 }
 
-static bool keeper_lacks_descriptors(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
-static void keeper_accept(struct keeper *keeper)
-{
-    for (int i = 0; i < KEEPER_MAX_ACCEPTS; i++) {
-        struct sockaddr_storage address = {0};
-        socklen_t bytes = sizeof(address);
-        int fd = accept4(keeper->listen_fd, (struct sockaddr *)&address, &bytes,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-        if (fd >= 0) {
-            /* it closes the descriptor where it fails */
-            (void)MHD_add_connection(keeper->daemon, fd, (struct sockaddr *)&address, bytes);
-        } else if (keeper_lacks_descriptors(errno)) {
-            log_line_with(keeper->log, LOG_LEVEL_ERROR, "no connection can be accepted",
-                          log_text("error", str_of(strerror(errno))));
-            book_make_room(keeper->book);
-            keeper->full =
-                keeper_watch(keeper, EPOLL_CTL_MOD, keeper->listen_fd, 0, &keeper->listen_fd) == 0;
-            return;
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-            return;
-        }
-    }
-}
-
-static void keeper_close_port(struct keeper *keeper)
-{
-    if (keeper->listen_fd < 0)
-        return;
-    (void)keeper_watch(keeper, EPOLL_CTL_DEL, keeper->listen_fd, 0, NULL);
-    (void)close(keeper->listen_fd);
-    keeper->listen_fd = -1;
-}
-
 static void keeper_handle(struct keeper *keeper, const struct epoll_event *event)
 {
     uint64_t count = 0;
 
     if (event->data.ptr == &keeper->wake_fd) {
         (void)!read(keeper->wake_fd, &count, sizeof(count));
-    } else if (event->data.ptr == &keeper->listen_fd) {
-        if (keeper->listen_fd >= 0)
-            keeper_accept(keeper);
     } else {
         struct connection *parked = event->data.ptr;
 
@@ -123,27 +61,31 @@ static void *keeper_run(void *argument)
 
         for (int i = 0; i < n; i++)
             keeper_handle(keeper, &events[i]);
-        if (atomic_load(&keeper->stop_accepting))
-            keeper_close_port(keeper);
         if (now_msec < swept_msec + KEEPER_TURN_MSEC)
             continue;
         swept_msec = now_msec;
         book_sweep(keeper->book, now_msec);
-        if (keeper->full && keeper->listen_fd >= 0)
-            keeper->full = keeper_watch(keeper, EPOLL_CTL_MOD, keeper->listen_fd, EPOLLIN,
-                                        &keeper->listen_fd) != 0;
     }
     return NULL;
 }
 
-int keeper_start(struct keeper *keeper, struct MHD_Daemon *daemon)
+int keeper_start(struct keeper *keeper, struct book *book)
 {
-    int error = 0;
+    int r = 0;
 
-    keeper->daemon = daemon;
-    error = pthread_create(&keeper->thread, NULL, keeper_run, keeper);
-    keeper->running = error == 0;
-    return -error;
+    *keeper = (struct keeper){.book = book};
+    keeper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    keeper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (keeper->epoll_fd < 0 || keeper->wake_fd < 0)
+        r = -errno;
+    if (r == 0)
+        r = keeper_watch(keeper, EPOLL_CTL_ADD, keeper->wake_fd, EPOLLIN, &keeper->wake_fd);
+    if (r == 0)
+        r = -pthread_create(&keeper->thread, NULL, keeper_run, keeper);
+    keeper->running = r == 0;
+    if (r < 0)
+        keeper_done(keeper);
+    return r;
 }
 
 static void keeper_wake(struct keeper *keeper)
@@ -151,12 +93,6 @@ static void keeper_wake(struct keeper *keeper)
     uint64_t one = 1;
 
     (void)!write(keeper->wake_fd, &one, sizeof(one));
-}
-
-void keeper_stop_accepting(struct keeper *keeper)
-{
-    atomic_store(&keeper->stop_accepting, true);
-    keeper_wake(keeper);
 }
 
 void keeper_done(struct keeper *keeper)
@@ -167,11 +103,9 @@ void keeper_done(struct keeper *keeper)
         (void)pthread_join(keeper->thread, NULL);
         keeper->running = false;
     }
-    if (keeper->listen_fd >= 0)
-        (void)close(keeper->listen_fd);
     if (keeper->epoll_fd >= 0)
         (void)close(keeper->epoll_fd);
     if (keeper->wake_fd >= 0)
         (void)close(keeper->wake_fd);
-    keeper->listen_fd = keeper->epoll_fd = keeper->wake_fd = -1;
+    keeper->epoll_fd = keeper->wake_fd = -1;
 }

@@ -46,11 +46,21 @@ uint16_t server_admin_port(const struct server *server)
     return server->admin_port;
 }
 
+static uint64_t server_fitting_connections(const struct server *server, uint64_t wanted)
+{
+    uint64_t may = server->max_descriptors > 2 * SERVER_SPARE_DESCRIPTORS
+                       ? server->max_descriptors - SERVER_SPARE_DESCRIPTORS
+                       : SERVER_SPARE_DESCRIPTORS;
+
+    return wanted < may ? wanted : may;
+}
+
 void server_set_limits(struct server *server, const struct server_limits *limits)
 {
     atomic_store(&server->max_body_bytes, limits->max_body_bytes);
     atomic_store(&server->deadline_margin_msec, limits->deadline_margin_msec);
-    atomic_store(&server->book.max_connections, limits->max_connections);
+    atomic_store(&server->book.max_connections,
+                 server_fitting_connections(server, limits->max_connections));
     budget_set_limits(&server->budget, limits->max_in_flight_bytes, limits->max_in_flight);
 }
 
@@ -148,24 +158,25 @@ static int server_start_webhook(struct server *server, unsigned threads)
         (options->limits.max_connections + SERVER_SPARE_CONNECTIONS) * (uint64_t)threads;
 
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TLS | MHD_USE_NO_LISTEN_SOCKET |
-            MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME |
+            MHD_USE_ERROR_LOG,
         0, NULL, NULL, request_on_access, server, /* the logger first: others may use it */
-        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, server, MHD_OPTION_HTTPS_PRIORITIES,
-        tls_priorities(), MHD_OPTION_HTTPS_CERT_CALLBACK, server_no_certificate,
-        MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK,
-        request_on_line, server, MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, server,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        options->times.idle_sec, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES, MHD_OPTION_THREAD_POOL_SIZE,
-        threads > 1 ? threads : 0, MHD_OPTION_END);
+        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, server, MHD_OPTION_LISTEN_SOCKET,
+        server->listen_fd, MHD_OPTION_HTTPS_PRIORITIES, tls_priorities(),
+        MHD_OPTION_HTTPS_CERT_CALLBACK, server_no_certificate, MHD_OPTION_NOTIFY_CONNECTION,
+        server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, request_on_line, server,
+        MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, server, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT, options->times.idle_sec,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES,
+        MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0, MHD_OPTION_END);
     return server->daemon != NULL ? 0 : -EIO;
 }
 
-static void server_raise_descriptors(const struct server *server)
+/* Connections for which there are no descriptors could not be accepted, nor any other then. */
+static void server_fit_descriptors(struct server *server)
 {
     struct rlimit limit = {0};
-    uint64_t wanted = server->options.limits.max_connections + SERVER_SPARE_DESCRIPTORS;
+    uint64_t *connections = &server->options.limits.max_connections;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;
@@ -173,11 +184,14 @@ static void server_raise_descriptors(const struct server *server)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (limit.rlim_cur < wanted)
-        log_line_with(server->options.log, LOG_LEVEL_WARN,
-                      "fewer descriptors may be open than limits.maxConnections needs",
-                      log_number("may", (int64_t)limit.rlim_cur),
-                      log_number("needed", (int64_t)wanted));
+    server->max_descriptors = limit.rlim_cur;
+    if (*connections + SERVER_SPARE_DESCRIPTORS <= limit.rlim_cur)
+        return;
+    log_line_with(server->options.log, LOG_LEVEL_WARN,
+                  "fewer descriptors may be open than limits.maxConnections needs: that many less "
+                  "connections are kept",
+                  log_number("may", (int64_t)limit.rlim_cur),
+                  log_number("needed", (int64_t)*connections + SERVER_SPARE_DESCRIPTORS));
 }
 
 static int server_open_port(struct server *server, const struct config_address *address,
@@ -202,15 +216,13 @@ static int server_open_ports(struct server *server, struct arena *arena, struct 
 
     if (r < 0)
         return r;
+    server->listen_fd = webhook.fd;
     server->webhook_port = webhook.port;
-    r = keeper_init(&server->keeper, &server->book, webhook.fd, options->log);
-    if (r == 0)
-        r = server_open_port(server, &options->admin, "listen.admin", arena, &admin, reterr_reason);
-    if (r == 0) {
-        server->admin_port = admin.port;
-        r = admin_start(server, admin.fd);
-    }
-    return r;
+    r = server_open_port(server, &options->admin, "listen.admin", arena, &admin, reterr_reason);
+    if (r < 0)
+        return r;
+    server->admin_port = admin.port;
+    return admin_start(server, admin.fd);
 }
 
 int server_start(const struct server_options *options, struct arena *arena,
@@ -223,23 +235,24 @@ int server_start(const struct server_options *options, struct arena *arena,
     if (server == NULL)
         return -ENOMEM;
     *server = (struct server){.options = *options, .tls = options->tls};
-    server->keeper.listen_fd = server->keeper.epoll_fd = server->keeper.wake_fd = -1;
+    server->listen_fd = server->keeper.epoll_fd = server->keeper.wake_fd = -1;
     r = book_init(&server->book, options->metrics, options->limits.max_connections,
                   options->times.slow_msec);
     if (r < 0) {
         free(server);
         return r;
     }
+    server_fit_descriptors(server);
     server_set_limits(server, &options->limits);
-    server_raise_descriptors(server);
+
     *reterr_reason = STR("the server's threads cannot be started");
     r = jobs_start(&server->jobs, threads, request_work);
     if (r == 0)
         r = server_open_ports(server, arena, reterr_reason);
     if (r == 0)
-        r = server_start_webhook(server, threads);
+        r = keeper_start(&server->keeper, &server->book);
     if (r == 0)
-        r = keeper_start(&server->keeper, server->daemon);
+        r = server_start_webhook(server, threads);
     if (r < 0) {
         server_stop(server, 0);
         return r == -ENOMEM ? r : -EINVAL;
@@ -275,9 +288,10 @@ void server_stop(struct server *server, uint32_t grace_msec)
     if (server == NULL)
         return;
     server_drain(server);
-    if (server->keeper.running)
-        keeper_stop_accepting(&server->keeper);
     if (server->daemon != NULL) {
+        /* who connects from now on is refused by the system */
+        (void)MHD_quiesce_daemon(server->daemon);
+        (void)shutdown(server->listen_fd, SHUT_RD);
         server_end_connections(server, grace_msec);
         MHD_stop_daemon(server->daemon);
     }
@@ -285,6 +299,8 @@ void server_stop(struct server *server, uint32_t grace_msec)
     jobs_done(&server->jobs);
     if (server->admin != NULL)
         MHD_stop_daemon(server->admin);
+    if (server->listen_fd >= 0)
+        (void)close(server->listen_fd);
     book_done(&server->book);
     free(server);
 }

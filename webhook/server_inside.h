@@ -20,8 +20,10 @@ struct server {
     struct jobs jobs;
     struct MHD_Daemon *daemon;
     struct MHD_Daemon *admin;
+    int listen_fd; /* owned; closed after the daemon, which polls it */
     uint16_t webhook_port;
     uint16_t admin_port;
+    uint64_t max_descriptors; /* that the process may have open */
     _Atomic uint64_t max_body_bytes;
     _Atomic uint32_t deadline_margin_msec;
     _Atomic bool draining;
