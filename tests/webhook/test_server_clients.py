@@ -200,7 +200,10 @@ class Crowd(unittest.TestCase):
             with Client(program.port) as client:
                 self.assertEqual(client.review(b"{}")[0], 200)
             self.assertLess(time.monotonic() - begun, 1 * SLACK)
-            self.assertLessEqual(program.metric("sandgate_connections"), 1024)
+            end = time.monotonic() + 5 * SLACK  # those that were cut take a moment to go
+            while program.metric("sandgate_connections") > 1024:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
             for plain in silent:
                 plain.close()
 
