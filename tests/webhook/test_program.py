@@ -198,6 +198,18 @@ class Check(Case):
                               "--as-of", NOW)
         self.assertFalse(any(result["allowed"] for result in got))
 
+    def test_controller_whose_pods_will_be_denied_is_said_so(self):
+        text = json.dumps({"apiVersion": "apps/v1", "kind": "Deployment",
+                           "metadata": {"name": "x", "namespace": "payments"}, "spec": {
+                               "template": {"spec": {"containers": [{"image": "nginx:1"}]}}}})
+        path = self.write("a.yaml", text)
+        self.assert_run(0, "check", "-f", path, *IN_WORLD)
+        lines = self.out.splitlines()
+        self.assertEqual(lines[0], "payments/Deployment/x: admitted, but its pods will be denied "
+                                   f"(needs_more_evidence)  {path}:1")
+        self.assertEqual(lines[-1], "1 admitted (1 of them make pods that will be denied), "
+                                    "0 denied, 0 not evaluated")
+
     def test_folders_and_standard_input(self):
         self.write("d/b.yaml", BAD)
         self.write("d/a.yml", GOOD)

@@ -38,7 +38,8 @@ struct check {
     size_t admitted; /* not evaluated ones among them */
     size_t denied;
     size_t not_evaluated;
-    size_t unreadable; /* files, or reviews that the server would answer with 400 */
+    size_t pods_denied; /* controllers that only warn, whose pods will be denied */
+    size_t unreadable;  /* files, or reviews that the server would answer with 400 */
 };
 
 /* One object that was decided. */

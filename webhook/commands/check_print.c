@@ -104,6 +104,8 @@ static int print_head(const struct check_result *result, struct arena *arena)
         output_print(stdout, COLOUR_FAINT, STR("not evaluated"));
     else if (!d->allowed)
         output_print(stdout, COLOUR_BAD, STR("denied"));
+    else if (d->would_deny_enforce)
+        output_print(stdout, COLOUR_WARN, STR("admitted, but its pods will be denied"));
     else
         output_print(stdout, COLOUR_GOOD, STR("admitted"));
     if (d->outcome != OUTCOME_NOT_EVALUATED)
@@ -171,6 +173,7 @@ int check_show(struct check *check, const struct check_result *result, struct ar
 
     check->admitted += d->allowed;
     check->denied += !d->allowed;
+    check->pods_denied += d->would_deny_enforce;
     check->not_evaluated += d->outcome == OUTCOME_NOT_EVALUATED;
     switch (check->output) {
     case CHECK_OUTPUT_JSON:
@@ -199,6 +202,14 @@ static int list_print_yaml(struct str list, struct arena *arena)
     return r == 0 ? yaml_print(tree, arena, stdout) : r;
 }
 
+static void print_sums(const struct check *check)
+{
+    printf("%zu admitted", check->admitted - check->not_evaluated);
+    if (check->pods_denied > 0)
+        printf(" (%zu of them make pods that will be denied)", check->pods_denied);
+    printf(", %zu denied, %zu not evaluated\n", check->denied, check->not_evaluated);
+}
+
 int check_show_end(struct check *check, struct arena *arena)
 {
     struct str list = {0};
@@ -207,8 +218,7 @@ int check_show_end(struct check *check, struct arena *arena)
         return 0;
     if (check->output == CHECK_OUTPUT_TABLE) {
         if (check->admitted + check->denied > 0)
-            printf("%zu admitted, %zu denied, %zu not evaluated\n",
-                   check->admitted - check->not_evaluated, check->denied, check->not_evaluated);
+            print_sums(check);
         return 0;
     }
     buffer_add(&check->list, check->list.len > 0 ? STR("]") : STR("[]"));
