@@ -8,10 +8,12 @@
 
 #define NAME_MAX_BYTES 64
 
+/* clang-format off: one a line */
 static const struct command *const commands[] = {
     &command_check, &command_evidence, &command_plan,    &command_serve,
     &command_sign,  &command_verify,   &command_version,
 };
+/* clang-format on */
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 

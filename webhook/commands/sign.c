@@ -220,8 +220,6 @@ static int sign_check_line(const struct sign_line *line, const char *command)
 {
     struct str id = {0};
 
-    if (line->key == NULL)
-        return options_refuse(command, "--key FILE is needed");
     if (line->passphrase_file != NULL && line->passphrase_environment != NULL)
         return options_refuse(command, "give --passphrase-file or --passphrase-env, not both");
     id = line->key_id != NULL ? str_of(line->key_id) : id_of_file(line->key);
@@ -250,6 +248,8 @@ static int sign_run(int argc, char **argv)
         return options_status(result);
     if (operands.count != 1)
         return options_refuse(argv[0], "one FILE is needed, or - for standard input");
+    if (line.key == NULL)
+        return options_refuse(argv[0], "--key FILE is needed");
     line.file = operands.items[0];
     if (sign_check_line(&line, argv[0]) != COMMAND_YES)
         return COMMAND_FAILED;
