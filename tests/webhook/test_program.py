@@ -210,6 +210,13 @@ class Check(Case):
         self.assertEqual(lines[-1], "1 admitted (1 of them make pods that will be denied), "
                                     "0 denied, 0 not evaluated")
 
+    def test_namespace_without_a_manifest_is_said_where_its_labels_would_count(self):
+        path = self.write("a.yaml", BAD.replace("namespace: payments", "namespace: elsewhere"))
+        self.assert_run(0, "check", "-f", path, *IN_WORLD)
+        self.assertEqual(self.out.splitlines()[:2], [
+            f"elsewhere/Pod/bad: admitted (unmanaged)  {path}:1",
+            "  note: no Namespace elsewhere among the evidence: its labels are taken as not set"])
+
     def test_folders_and_standard_input(self):
         self.write("d/b.yaml", BAD)
         self.write("d/a.yml", GOOD)

@@ -80,9 +80,10 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
     const struct options options = {
         .arguments = "-f FILE…",
         .about = check_about,
-        .statuses = "  0  all are admitted\n"
-                    "  1  some are denied\n"
-                    "  2  a file cannot be read, or there is nothing to check",
+        .statuses =
+            "  0  all are admitted (of a controller that only warns, its pods may be denied)\n"
+            "  1  some are denied\n"
+            "  2  a file cannot be read, or there is nothing to check",
         .example = "  sandgate check -f deployment.yaml --evidence evidence/ --keyring keys/",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),

@@ -160,6 +160,13 @@ static int table_show(const struct check_result *result, struct arena *arena)
     int r = print_head(result, arena);
 
     /* an exemption waives its findings, and what is admitted says by warnings what is amiss */
+    /* here a label would change the answer */
+    if (r == 0 && d->namespace_unseen && d->outcome == OUTCOME_UNMANAGED)
+        r = print_line(arena,
+                       arena_format(arena,
+                                    "  note: no Namespace %.*s among the evidence: its "
+                                    "labels are taken as not set",
+                                    (int)result->namespace_name.len, result->namespace_name.ptr));
     if (r == 0 && !d->allowed)
         r = print_findings(d, arena);
     return r == 0 ? print_warnings(d, arena) : r;

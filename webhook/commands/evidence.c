@@ -264,6 +264,9 @@ static int evidence_list(const struct evidence_line *line, struct moment now, st
         complain("%s", strerror(-r));
         return COMMAND_FAILED;
     }
+    if (snapshot_all(open.snapshot).count == 0)
+        complain("no evidence there: it is a ConfigMap with the label " EVIDENCE_LABEL
+                 ": \"true\", as `sandgate sign` writes it");
     return COMMAND_YES;
 }
 
