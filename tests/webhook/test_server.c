@@ -1,0 +1,253 @@
+/* What the server decides without a socket: header fields, limits, counters, lines of the log. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "webhook/budget.h"
+#include "webhook/head.h"
+#include "webhook/log.h"
+#include "webhook/metrics.h"
+
+static struct head head_of(const char *name, const char *value)
+{
+    struct head head = {0};
+
+    head_add(&head, str_of(name), str_of(value));
+    return head;
+}
+
+Test(head, timeouts_are_read_as_go_writes_them)
+{
+    static const struct {
+        const char *text;
+        uint64_t msec;
+    } rows[] = {
+        {"5s", 5000},   {"10s", 10000}, {"1m30s", 90000}, {"250ms", 250},   {"1.5s", 1500},
+        {"2000us", 2},  {"34s", 34000}, {"0.25s", 250},   {"100h", 600000}, {"0s", 10000},
+        {"1ns", 10000}, {"", 10000},    {"5", 10000},     {"s", 10000},     {"-5s", 10000},
+        {"5 s", 10000}, {"5x", 10000},  {"5s5", 10000},   {"1e3s", 10000},  {"99999999999s", 10000},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        cr_expect_eq(head_timeout_msec(str_of(rows[i].text)), rows[i].msec, "%s", rows[i].text);
+}
+
+Test(head, only_one_clear_framing_is_taken)
+{
+    static const struct {
+        const char *length, *second, *transfer;
+        bool twice;
+    } rows[] = {
+        {NULL, NULL, NULL, false},
+        {"2", NULL, NULL, false},
+        {"0", NULL, NULL, false},
+        {NULL, NULL, "chunked", false},
+        {NULL, NULL, " Chunked ", false},
+        {"2", "2", NULL, true},
+        {"2", NULL, "chunked", true},
+        {NULL, NULL, "gzip", true},
+        {"+2", NULL, NULL, true},
+        {"02", NULL, NULL, true},
+        {"", NULL, NULL, true},
+        {"2,2", NULL, NULL, true},
+        {NULL, NULL, "chunked, chunked", true},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct head head = {0};
+
+        if (rows[i].length != NULL)
+            head_add(&head, STR("Content-Length"), str_of(rows[i].length));
+        if (rows[i].second != NULL)
+            head_add(&head, STR("content-length"), str_of(rows[i].second));
+        if (rows[i].transfer != NULL)
+            head_add(&head, STR("TRANSFER-ENCODING"), str_of(rows[i].transfer));
+        cr_expect_eq(head_is_framed_twice(&head), rows[i].twice, "row %zu", i);
+    }
+}
+
+Test(head, types_are_known_by_name_alone)
+{
+    static const struct {
+        const char *type;
+        int syntax;
+    } rows[] = {
+        {"application/json", DOCUMENT_JSON},
+        {"application/json;charset=utf-8", DOCUMENT_JSON},
+        {" Application/JSON ;", DOCUMENT_JSON},
+        {"application/yaml", DOCUMENT_YAML},
+        {"application/x-yaml", DOCUMENT_YAML},
+        {"text/yaml; a=b", DOCUMENT_YAML},
+        {"text/json", 0},
+        {"application/json5", 0},
+        {"", 0},
+        {";application/json", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct head head = head_of("Content-Type", rows[i].type);
+
+        cr_expect_eq((int)head_syntax(&head), rows[i].syntax, "%s", rows[i].type);
+    }
+    struct head twice = head_of("Content-Type", "application/json");
+
+    head_add(&twice, STR("Content-Type"), STR("application/json"));
+    cr_expect_eq((int)head_syntax(&twice), 0);
+}
+
+Test(head, yaml_is_answered_where_asked_for_and_json_is_not)
+{
+    static const struct {
+        const char *accept;
+        int format;
+    } rows[] = {
+        {"application/yaml", ANSWER_YAML},
+        {"text/yaml;q=0.5, */*;q=0.1", ANSWER_YAML},
+        {"application/json, */*", ANSWER_JSON},
+        {"application/yaml, application/json", ANSWER_JSON},
+        {"application/yaml;q=0", ANSWER_JSON},
+        {"application/yaml;q=0.000", ANSWER_JSON},
+        {"application/yaml;q=0.001", ANSWER_YAML},
+        {"", ANSWER_JSON},
+        {",,", ANSWER_JSON},
+    };
+    struct head two = head_of("Accept", "application/yaml");
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct head head = head_of("Accept", rows[i].accept);
+
+        cr_expect_eq((int)head_format(&head), rows[i].format, "%s", rows[i].accept);
+    }
+    head_add(&two, STR("accept"), STR("application/json"));
+    cr_expect_eq((int)head_format(&two), ANSWER_JSON);
+}
+
+Test(budget, slots_and_bytes_end_at_the_limit)
+{
+    struct budget budget = {0};
+
+    budget_set_limits(&budget, 100, 2);
+    cr_expect(budget_take_slot(&budget) && budget_take_slot(&budget));
+    cr_expect_not(budget_take_slot(&budget));
+    budget_return_slot(&budget);
+    cr_expect(budget_take_slot(&budget));
+    cr_expect(budget_take_bytes(&budget, 100));
+    cr_expect_not(budget_take_bytes(&budget, 1));
+    cr_expect_not(budget_take_bytes(&budget, UINT64_MAX));
+    budget_return_bytes(&budget, 100);
+    cr_expect_eq(atomic_load(&budget.bytes), 0);
+}
+
+Test(budget, unfinished_bodies_of_one_address_hold_a_quarter)
+{
+    struct budget budget = {0};
+    struct budget_share one = {0}, other = {0};
+
+    budget_set_limits(&budget, 100, 2);
+    cr_expect(budget_take_unfinished(&budget, &one, 25));
+    cr_expect_not(budget_take_unfinished(&budget, &one, 1));
+    cr_expect(budget_take_unfinished(&budget, &other, 25));
+    budget_finish(&one, 25);
+    cr_expect(budget_take_unfinished(&budget, &one, 25));
+    cr_expect(budget_take_bytes(&budget, 25));
+    budget_finish(&other, 25);
+    /* the whole is full: nothing may stay with the share then */
+    cr_expect_not(budget_take_unfinished(&budget, &other, 1));
+    cr_expect_eq(atomic_load(&other.bytes), 0);
+    cr_expect_eq(atomic_load(&budget.bytes), 100);
+}
+
+Test(budget, nothing_is_allowed_without_limits)
+{
+    struct budget budget = {0};
+
+    cr_expect_not(budget_take_slot(&budget));
+    cr_expect_not(budget_take_bytes(&budget, 1));
+}
+
+Test(metrics, are_text_for_prometheus)
+{
+    static struct metrics metrics;
+    struct metrics_state state = {.ready = true, .connections = 3};
+    struct arena cleanup_arena arena = {0};
+    struct str text = {0};
+
+    metrics_count_request(&metrics, METRICS_PATH_VALIDATE, 200);
+    metrics_count_request(&metrics, METRICS_PATH_OTHER, 999);
+    metrics_count_review(&metrics, OUTCOME_REFUSED, false, 300);
+    metrics_count_review(&metrics, OUTCOME_READY, true, 20000000);
+    metrics_count_reload(&metrics, METRICS_PART_KEYRING, false);
+    metrics_count_cut(&metrics, METRICS_CUT_SLOW);
+    cr_assert_eq(metrics_write(&metrics, &state, &arena, &text), 0);
+    static const char *const lines[] = {
+        "\nsandgate_ready 1\n",
+        "\nsandgate_connections 3\n",
+        "\nsandgate_http_requests_total{path=\"/validate\",code=\"200\"} 1\n",
+        "\nsandgate_http_requests_total{path=\"other\",code=\"other\"} 1\n",
+        "\nsandgate_reviews_total{outcome=\"refused\",allowed=\"false\"} 1\n",
+        "\nsandgate_reviews_total{outcome=\"ready\",allowed=\"true\"} 1\n",
+        "\nsandgate_review_duration_seconds_bucket{le=\"0.00025\"} 0\n",
+        "\nsandgate_review_duration_seconds_bucket{le=\"0.0005\"} 1\n",
+        "\nsandgate_review_duration_seconds_bucket{le=\"10\"} 1\n",
+        "\nsandgate_review_duration_seconds_bucket{le=\"+Inf\"} 2\n",
+        "\nsandgate_review_duration_seconds_sum 20.000300\n",
+        "\nsandgate_review_duration_seconds_count 2\n",
+        "\nsandgate_reloads_total{part=\"keyring\",result=\"error\"} 1\n",
+        "\nsandgate_reloads_total{part=\"keyring\",result=\"ok\"} 0\n",
+        "\nsandgate_connections_cut_total{reason=\"slow\"} 1\n",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        cr_expect(str_contains(text, str_of(lines[i])), "%s", lines[i]);
+}
+
+/* What a log of that kind writes, without the time. */
+static void read_line(bool text, char ret_line[static 512])
+{
+    int ends[2];
+    struct log log = {.level = LOG_LEVEL_INFO, .text = text};
+    ssize_t n = 0;
+
+    cr_assert_eq(pipe(ends), 0);
+    log.fd = ends[1];
+    log_line(&log, LOG_LEVEL_DEBUG, "not written");
+    log_line_with(&log, LOG_LEVEL_WARN, "it \"is\"",
+                  log_text("what", STR("a\nb\033[1m\xff\xe2\x80\xae")), log_number("count", -3),
+                  log_text("none", (struct str){0}));
+    n = read(ends[0], ret_line, 511);
+    cr_assert_gt(n, 0);
+    ret_line[n] = '\0';
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+Test(log, a_line_is_json_and_cannot_be_forged)
+{
+    char line[512];
+
+    read_line(false, line);
+    cr_expect_eq(strncmp(line, "{\"time\":\"20", 11), 0, "%s", line);
+    cr_expect_str_eq(strstr(line, ",\"level\""),
+                     ",\"level\":\"warn\",\"message\":\"it \\\"is\\\"\",\"what\":\"a b?[1m??\","
+                     "\"count\":-3,\"none\":\"\"}\n");
+}
+
+Test(log, a_terminal_gets_text)
+{
+    char line[512];
+
+    read_line(true, line);
+    cr_expect_str_eq(line + strlen("2026-11-29T20:02:18.128Z"),
+                     " warn  it \"is\"  what=a b?[1m??  count=-3  none=\n");
+}
+
+Test(log, levels_have_names)
+{
+    enum log_level level = LOG_LEVEL_UNSET;
+
+    cr_expect(log_read_level(STR("debug"), &level));
+    cr_expect_eq((int)level, LOG_LEVEL_DEBUG);
+    cr_expect_not(log_read_level(STR(""), &level));
+    cr_expect_not(log_read_level(STR("DEBUG"), &level));
+    cr_expect_eq((int)level, LOG_LEVEL_DEBUG);
+}
