@@ -88,29 +88,32 @@ bool plan_is_skill_ref(struct str s)
            is_skill_version(str_after(s, at + 1));
 }
 
-/* How long the scheme is that s begins with; 0 without one that `://` follows. */
-static size_t scheme_length(struct str s)
+/* The bytes from s's beginning to behind its first `://` with a scheme before it; 0: there is none.
+ */
+static size_t url_head_length(struct str s)
 {
-    size_t n = 0;
-
-    if (s.len == 0 || !(is_lower(s.ptr[0]) || is_upper(s.ptr[0])))
-        return 0;
-    while (n < s.len && (is_alphanumeric(s.ptr[n]) || is_one_of(s.ptr[n], "+-.")))
-        n++;
-    return str_starts_with(str_after(s, n), STR("://")) ? n : 0;
+    for (size_t i = 1; i + 3 <= s.len; i++) {
+        if (is_alphanumeric(s.ptr[i - 1]) && str_starts_with(str_after(s, i), STR("://")))
+            return i + 3;
+    }
+    return 0;
 }
 
 bool plan_has_credentials(struct str s)
 {
-    size_t scheme = scheme_length(s);
-    struct str authority = {0};
+    size_t head = 0;
 
-    if (scheme == 0)
-        return false;
-    authority = str_after(s, scheme + STR("://").len);
-    authority = str_first(authority, str_find(authority, "/?#"));
-    /* something must stand before the `@`: an empty user part tells nobody anything */
-    return authority.len > 0 && memchr(authority.ptr + 1, '@', authority.len - 1) != NULL;
+    /* any URL in the text, not only one at its beginning: `git:https://user:password@host` */
+    while ((head = url_head_length(s)) > 0) {
+        struct str authority = str_after(s, head);
+
+        authority = str_first(authority, str_find(authority, "/?#"));
+        /* something must stand before the `@`: an empty user part tells nobody anything */
+        if (authority.len > 0 && memchr(authority.ptr + 1, '@', authority.len - 1) != NULL)
+            return true;
+        s = str_after(s, head);
+    }
+    return false;
 }
 
 bool plan_is_env_name(struct str s)

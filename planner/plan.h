@@ -137,7 +137,7 @@ bool plan_read_max_age(const cJSON *value, int *ret_days);
 /* hardening-v1, Identity: `owner/name@version`, nothing around it. */
 bool plan_is_skill_ref(struct str s);
 
-/* A URL with a user part before `@`. */
+/* A URL with a user part before `@`, wherever in s it begins. */
 bool plan_has_credentials(struct str s);
 
 /*

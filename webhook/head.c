@@ -55,8 +55,37 @@ static void head_add_accept(struct head *head, struct str value)
     }
 }
 
+/* What no name of a field holds: a proxy in front may have read another field there. */
+static bool head_is_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] <= ' ' || name.ptr[i] > '~' || name.ptr[i] == ':')
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool head_is_value(struct str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (((unsigned char)value.ptr[i] < ' ' && value.ptr[i] != '\t') || value.ptr[i] == '\x7f')
+            return false;
+    }
+    return true;
+}
+
+/* libmicrohttpd joins the name of a field to the line that continues it, where nothing stands
+ * between: `Transfer-Encoding:`, line end, ` chunked` arrives as one long name. */
+static bool head_is_continued(struct str name, struct str field)
+{
+    return name.len > field.len && str_starts_with_ascii_nocase(name, field);
+}
+
 void head_add(struct head *head, struct str name, struct str value)
 {
+    head->malformed |= !head_is_name(name) || !head_is_value(value) ||
+                       head_is_continued(name, STR("transfer-encoding")) ||
+                       head_is_continued(name, STR("content-length"));
     if (str_equal_ascii_nocase(name, STR("content-length"))) {
         head->lengths++;
         head->length_read =
@@ -76,8 +105,8 @@ void head_add(struct head *head, struct str name, struct str value)
 
 bool head_is_framed_twice(const struct head *head)
 {
-    return head->lengths + head->transfers > 1 || (head->transfers == 1 && !head->chunked) ||
-           (head->lengths == 1 && !head->length_read);
+    return head->malformed || head->lengths + head->transfers > 1 ||
+           (head->transfers == 1 && !head->chunked) || (head->lengths == 1 && !head->length_read);
 }
 
 enum document_syntax head_syntax(const struct head *head)

@@ -27,6 +27,7 @@ struct head {
     bool length_read;  /* length_bytes is set */
     bool accepts_json; /* by name */
     bool accepts_yaml; /* by name */
+    bool malformed;    /* a field that no sender of HTTP writes, which others may read otherwise */
     struct str type;   /* Content-Type */
     uint64_t length_bytes;
 };
@@ -34,7 +35,8 @@ struct head {
 /* One field of the head. */
 void head_add(struct head *head, struct str name, struct str value);
 
-/* Two framings, a length given twice or one that cannot be read, a coding but `chunked`. */
+/* Two framings, a length given twice or one that cannot be read, a coding but `chunked`, or a
+ * malformed field, which may hide another. */
 bool head_is_framed_twice(const struct head *head);
 
 /* 0 where the type is neither JSON nor YAML, or not given exactly once. */

@@ -73,11 +73,15 @@ Test(names, credentials_are_a_user_part_of_a_url)
         {STR_INIT("https://"), false},
         {STR_INIT("git:acme/report@3f2a9c1"), false},
         {STR_INIT("git@github.com:acme/report"), false}, /* no URL */
-        {STR_INIT("1a://u@h"), false},
+        {STR_INIT("1a://u@h"), true},
         {STR_INIT("://u@h"), false},
-        {STR_INIT("a b://u@h"), false},
+        {STR_INIT("a b://u@h"), true},
         {STR_INIT("//u@h"), false},
         {STR_INIT(""), false},
+        {STR_INIT("git:https://u:p@h/x"), true},
+        {STR_INIT("ext::https://u@h/"), true},
+        {STR_INIT("https://a/b https://u:p@h"), true},
+        {STR_INIT("git:https://h/x@1"), false},
     };
 
     CHECK(plan_has_credentials, rows);

@@ -65,7 +65,7 @@ FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 SKILL_REF = re.compile(
     r"[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*@([A-Za-z0-9][A-Za-z0-9._+-]*|sha256:[0-9a-f]{64})\Z")
-CREDENTIALS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+@")
+CREDENTIALS = re.compile(r"[A-Za-z0-9]://[^/?#]+@")
 ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*\Z")
 UNSAFE = re.compile('[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069()"\\\\;]')
 CWD_POLICIES = ("skill-directory", "workspace", "custom")
@@ -93,7 +93,7 @@ def is_too_long(text):
 
 def has_credentials(text):
     """A URL with a user part before '@'."""
-    return CREDENTIALS.match(trim(text)) is not None
+    return CREDENTIALS.search(trim(text)) is not None
 
 
 def is_empty_control(value):

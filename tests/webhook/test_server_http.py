@@ -161,6 +161,14 @@ class Http(unittest.TestCase):
         many = "".join("X-Field-%d: %s\r\n" % (i, "b" * 30) for i in range(300))
         self.assertEqual(client.ask(short.replace("Host: x\r\n", "Host: x\r\n" + many) + "{}")[0], 200)
 
+    def test_404_for_a_path_that_an_escape_would_cut(self):
+        client = self.client()
+        for path in ("/validate%00", "/validate%00/../x", "/%76alidate", "/validate/", "//validate"):
+            self.assert_status(client.ask(
+                "POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: 2\r\n\r\n{}" % (path, JSON)),
+                404, "NotFound")
+        self.assert_status(client.ask("GET /readyz%00abc HTTP/1.1\r\nHost: x\r\n\r\n"), 404, "NotFound")
+
     def test_400_for_framing(self):
         for fields in ("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
                        "Content-Length: 2\r\nContent-Length: 2\r\n",
@@ -174,6 +182,17 @@ class Http(unittest.TestCase):
                 % (JSON, fields)), 400, "BadRequest")
             self.assertEqual(said["connection"].lower(), "close", fields)
             self.assertTrue(client.ends(5), fields)
+        # fields that somebody in front may have read otherwise
+        for field in ("Transfer-Encoding : chunked", "Content-Length : 5", "Transfer-Encoding:\r\n chunked",
+                      "Transfer-Encoding: \x0bchunked", "X: a\rTransfer-Encoding: chunked", "X Y: a"):
+            client = self.client()
+            client.send("POST /validate HTTP/1.1\r\nHost: x\r\n%s%s\r\nContent-Length: 2\r\n\r\n{}"
+                        % (JSON, field))
+            try:
+                self.assertEqual(client.answer()[0], 400, field)
+            except OSError:
+                pass  # the library may end the connection instead
+            self.assertTrue(client.ends(5), field)
         for length in ("-1", "+2", "0x2", "2 2", "2, 2", "99999999999999999999999"):
             client = self.client()
             client.send("POST /validate HTTP/1.1\r\nHost: x\r\n%sContent-Length: %s\r\n\r\n{}"
