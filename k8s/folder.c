@@ -163,6 +163,12 @@ static int load_last_state(struct load *load, struct folder_file *before,
     return folder_file_keep(before, load->rules.keyring, load->rules_changed, ret_file);
 }
 
+/* Whoever writes a file anew empties it first; a baseline must not fall for that moment. */
+static bool is_emptied(const struct folder_file *before, struct str bytes)
+{
+    return before != NULL && before->object_count > 0 && str_trim(bytes).len == 0;
+}
+
 static int load_file(struct load *load, const struct file_folder *dir, const char *name,
                      struct folder_file **ret_file)
 {
@@ -175,7 +181,10 @@ static int load_file(struct load *load, const struct file_folder *dir, const cha
 
     if (is_passing(r))
         return r;
-    if (r == 0) {
+    if (r == 0 && is_emptied(before, bytes)) {
+        error.what =
+            "empty now, as if it were being written: delete the file to withdraw what it said";
+    } else if (r == 0) {
         r = digest_make(bytes, digest);
         if (r < 0)
             return r;

@@ -34,6 +34,20 @@ Test(folder_reload, a_file_that_cannot_be_read_keeps_its_last_state)
     site_expect("a/four valid\na/three valid\n", 0);
 }
 
+Test(folder_reload, a_file_that_is_just_being_written_keeps_its_last_state)
+{
+    helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
+    site_expect("a/one valid\n", 0);
+    helper_write(site.path, "a.yaml", STR(""));
+    site_expect("a/one valid\n", 1);
+    helper_write(site.path, "a.yaml", STR("\n"));
+    site_expect("a/one valid\n", 1);
+    helper_write(site.path, "a.yaml", STR("# withdrawn\n"));
+    site_expect("", 0);
+    helper_write(site.path, "a.yaml", STR(""));
+    site_expect("", 0);
+}
+
 Test(folder_reload, a_file_that_was_never_read_has_no_last_state)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
