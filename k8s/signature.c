@@ -79,6 +79,28 @@ static int identity_make(const char *kind, const gnutls_datum_t *a, const gnutls
     return r < 0 ? -EIO : 0;
 }
 
+/* The parameters that an RSA-PSS key may be bound to: what it signs must be what section 4 names.
+ */
+static bool key_pss_fits(gnutls_pubkey_t pubkey)
+{
+    gnutls_x509_spki_t spki = NULL;
+    gnutls_digest_algorithm_t hash = GNUTLS_DIG_UNKNOWN;
+    unsigned salt_bytes = 0;
+    bool fits = false;
+    int r = 0;
+
+    if (gnutls_x509_spki_init(&spki) < 0)
+        return false;
+    r = gnutls_pubkey_get_spki(pubkey, spki, 0);
+    if (r >= 0)
+        r = gnutls_x509_spki_get_rsa_pss_params(spki, &hash, &salt_bytes);
+    /* of a key without parameters there is nothing to get */
+    fits = r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
+           (r >= 0 && hash == GNUTLS_DIG_SHA256 && salt_bytes <= SIGNATURE_PSS_SALT_BYTES);
+    gnutls_x509_spki_deinit(spki);
+    return fits;
+}
+
 static int key_read_rsa(struct signature_key *key, bool pss, unsigned bits,
                         const char **reterr_what)
 {
@@ -87,6 +109,10 @@ static int key_read_rsa(struct signature_key *key, bool pss, unsigned bits,
 
     if (bits < SIGNATURE_MIN_RSA_BITS) {
         *reterr_what = "an RSA key under 2048 bits; make a longer one";
+        return -EBADMSG;
+    }
+    if (pss && !key_pss_fits(key->pubkey)) {
+        *reterr_what = "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes";
         return -EBADMSG;
     }
     if (gnutls_pubkey_export_rsa_raw2(key->pubkey, &modulus, &exponent, GNUTLS_EXPORT_FLAG_NO_LZ) <

@@ -24,6 +24,7 @@
 
 #define SIGNATURE_MIN_RSA_BITS 2048
 #define SIGNATURE_MAX_BYTES 4096 /* an RSA key of 32,768 bits would fill it */
+#define SIGNATURE_PSS_SALT_BYTES 32
 #define SIGNATURE_IDENTITY_BYTES 32
 
 struct signature_key;

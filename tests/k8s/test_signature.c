@@ -64,14 +64,23 @@ Test(signature, what_openssl_signs_verifies_as_the_contract_says)
         const char *key;
         bool good;
     } rows[] = {
-        {"ed25519.sig", "ed25519.pem", true},     {"p256.sig", "p256.pem", true},
-        {"p384.sig", "p384.pem", true},           {"p256.sig", "p384.pem", false},
-        {"rsa-pkcs1.sig", "rsa.pem", true},       {"rsa3072-pkcs1.sig", "rsa3072.pem", true},
-        {"rsa-pkcs1.sig", "rsa3072.pem", false},  {"rsa-pss.sig", "rsa.pem", true},
-        {"rsapss.sig", "rsapss.pem", true},       {"rsapss.sig", "rsapss-as-rsa.pem", true},
-        {"rsa-pss.sig", "rsapss.pem", false},     {"rsa-pss-salt20.sig", "rsa.pem", false},
-        {"rsa-pss-salt0.sig", "rsa.pem", false},  {"rsa-pss-mgf1-sha1.sig", "rsa.pem", false},
-        {"rsa-pss-sha512.sig", "rsa.pem", false}, {"rsa-sha1.sig", "rsa.pem", false},
+        {"ed25519.sig", "ed25519.pem", true},
+        {"p256.sig", "p256.pem", true},
+        {"p384.sig", "p384.pem", true},
+        {"p256.sig", "p384.pem", false},
+        {"rsa-pkcs1.sig", "rsa.pem", true},
+        {"rsa3072-pkcs1.sig", "rsa3072.pem", true},
+        {"rsa-pkcs1.sig", "rsa3072.pem", false},
+        {"rsa-pss.sig", "rsa.pem", true},
+        {"rsapss-salt32.sig", "rsapss-salt32.pem", true},
+        {"rsapss.sig", "rsapss.pem", true},
+        {"rsapss.sig", "rsapss-as-rsa.pem", true},
+        {"rsa-pss.sig", "rsapss.pem", false},
+        {"rsa-pss-salt20.sig", "rsa.pem", false},
+        {"rsa-pss-salt0.sig", "rsa.pem", false},
+        {"rsa-pss-mgf1-sha1.sig", "rsa.pem", false},
+        {"rsa-pss-sha512.sig", "rsa.pem", false},
+        {"rsa-sha1.sig", "rsa.pem", false},
         {"rsa-sha512.sig", "rsa.pem", false},
     };
 
@@ -113,6 +122,10 @@ Test(signature, other_kinds_of_keys_are_refused_with_a_reason)
 {
     static const char *const names[][2] = {
         {"rsa2047.pem", "an RSA key under 2048 bits; make a longer one"},
+        {"rsapss-salt48.pem",
+         "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes"},
+        {"rsapss-sha512.pem",
+         "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes"},
         {"p224.pem", "a key on another curve; use Ed25519, P-256 or P-384"},
         {"p521.pem", "a key on another curve; use Ed25519, P-256 or P-384"},
         {"secp256k1.pem", "no public key can be read; write the file again"},

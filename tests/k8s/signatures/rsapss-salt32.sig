@@ -1,0 +1,6 @@
+ob2QrA+rtpWmwZPKz3hmN789Zq8Av+jy12Uzeal/ZbXzrFmsu/TfpvWyAKokw+v3
+iKKdiiLqx0RnTTfqMpl209LOnaRiR+taH1EB4TNBmngJMbiL+nNyJzSkyoLl81JU
+CxI1dw8RTXIys7ZuD7amw9AD6NP1HrU+LEXYQxwkLNlOZ/DhYIftYgYParRq+giW
+c9aUKbCoPbFTciy5a7IodDJOPXm+rUjS3BzC8HabP//bvVLuxIGzu1lPi3YzZHNU
+mJodvPwbkkgu7Y7JEoacWNMDQ91kh+q5H8Pr7HVEbotE8xjH3BkLjYJ/Bu8bmfwz
+/oOmH9Oa9lYOfy9Aj5KT1A==
