@@ -8,13 +8,10 @@
 
 #define NAME_MAX_BYTES 64
 
-/* One a line, so that two commands added at once do not meet. */
-/* clang-format off */
 static const struct command *const commands[] = {
     &command_check, &command_evidence, &command_plan,    &command_serve,
     &command_sign,  &command_verify,   &command_version,
 };
-/* clang-format on */
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
