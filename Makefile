@@ -56,6 +56,11 @@ fuzz: ## each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
 	.cmake/setup build fuzz
 	tests/fuzz/run $(SECONDS)
 
+.PHONY: bench
+bench: ## requests a second and latency, against nginx and a webhook in Go, as ratios
+	.cmake/setup build run bench
+	tests/bench/run
+
 .PHONY: install
 install: all ## into DESTDIR and PREFIX=/usr/local
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --strip --prefix "$(PREFIX)"
