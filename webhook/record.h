@@ -1,0 +1,61 @@
+#ifndef WEBHOOK_RECORD_H
+#define WEBHOOK_RECORD_H
+
+/*
+ * record - one decision as one line of JSON: for the decision log, the live page and `review`.
+ *
+ * The names are stable within a schema; a reader passes over names that it does not know:
+ *
+ *   schema        "sandgate.decision.v1"
+ *   time          "2026-03-01T12:00:00.123Z", when the request was decided
+ *   uid, dryRun, operation, group, kind, subResource, namespace, name, generateName
+ *                 of the request; subResource, name and generateName only where there are some
+ *   user, groups  who asks: names, at most RECORD_MAX_GROUPS
+ *   owner         {kind, name} of the controller in ownerReferences; only where there is one
+ *   images        the pod's image references, at most RECORD_MAX_IMAGES
+ *   levels        {enforce, warn, audit} that were in force; only where they were looked at
+ *   allowed, outcome
+ *   message       what the user was told on a denial; warnings: [..] where there were some
+ *   findings      the gate's: [{code, message, place}]; the planner's are in the packet
+ *   packet, packetSha256, packetTruncated (only true), input
+ *                 as the audit annotations `packet`, `packet-sha256`, `packet-truncated`, `input`
+ *                 of gate-v1, section 7, but as JSON, not as text
+ *   evidence, exemption, violations, error, subject
+ *                 the audit annotations of those names, as text
+ *   durationMicroseconds
+ *   peer          address of the client; caller: "verified" or "unverified"
+ *
+ * Never a value of an environment variable, never a token. Control and bidirectional-control
+ * characters of texts from outside are written as \u escapes, so that no line can be forged and no
+ * terminal be driven.
+ *
+ * Errors     0, -ENOMEM.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "k8s/review.h"
+#include "planner/arena.h"
+#include "planner/moment.h"
+#include "planner/text.h"
+#include "webhook/gate.h"
+
+#define RECORD_SCHEMA "sandgate.decision.v1"
+#define RECORD_MAX_GROUPS 64
+#define RECORD_MAX_IMAGES 64
+#define RECORD_MAX_BYTES ((size_t)128 * 1024)
+
+struct record_circumstances {
+    struct moment now;
+    uint64_t duration_usec;
+    struct str peer; /* absent: not over the wire */
+    bool caller_verified;
+};
+
+/* A line with its line feed, in the arena. */
+int record_write(const struct decision *decision, const struct review *review,
+                 const struct record_circumstances *circumstances, struct arena *arena,
+                 struct str *ret_line) __attribute__((warn_unused_result, nonnull));
+
+#endif
