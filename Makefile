@@ -20,7 +20,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: all
 all: ## build/sandgate (RelWithDebInfo)
@@ -60,6 +60,19 @@ fuzz: ## each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
 bench: ## requests a second and latency, against nginx and a webhook in Go, as ratios
 	.cmake/setup build run bench
 	tests/bench/run
+
+.PHONY: image-root
+image-root: ## the file tree of the container image, in build/image-root (no container engine needed)
+	.cmake/setup build
+	cmake --preset release
+	cmake --build build-release
+	webhook/image-root build-release/sandgate $(BUILD)/image-root
+
+# docker, podman or buildah's docker-like command
+ENGINE ?= docker
+.PHONY: image
+image: ## the container image sandgate, by ENGINE=docker or podman
+	$(ENGINE) build -f webhook/Dockerfile -t sandgate --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
 
 .PHONY: install
 install: all ## into DESTDIR and PREFIX=/usr/local
