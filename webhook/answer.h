@@ -37,6 +37,11 @@ int answer_write_unavailable(int code, struct str message, struct str uid,
 int answer_write_status(int code, struct str message, struct arena *arena, struct str *ret_body)
     __attribute__((warn_unused_result, nonnull));
 
+/* What of the requirements would be ready, as the end of a sentence; absent where the plan is ready
+ * or no narrower requirements would be. */
+int answer_advice(const struct decision *decision, struct arena *arena, struct str *ret_advice)
+    __attribute__((warn_unused_result, nonnull));
+
 /* The parts, for tables and logs of other shells. */
 int answer_message(const struct decision *decision, struct arena *arena, struct str *ret_message)
     __attribute__((warn_unused_result, nonnull));

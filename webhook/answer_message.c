@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "planner/advice.h"
 #include "webhook/answer_internal.h"
 #include "webhook/clean.h"
 
 #define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */
 #define MAX_LINE_BYTES 1024   /* so that the first finding always fits */
-#define MORE_BYTES 32         /* "… and 18446744073709551615 more" */
+#define ADVICE_BEGINNING "the plan would be ready: "
+#define MORE_BYTES 32 /* "… and 18446744073709551615 more" */
 
 /* Findings of the gate, then of the planner, as one row. */
 struct row {
@@ -116,6 +118,34 @@ static int add_lines(struct buffer *b, const struct decision *d, struct arena *a
     return 0;
 }
 
+int answer_advice(const struct decision *decision, struct arena *arena, struct str *ret_advice)
+{
+    struct advice advice = {0};
+    int r = 0;
+
+    *ret_advice = (struct str){0};
+    if (!decision->planned || plan_admits(&decision->plan))
+        return 0;
+    r = advice_make(decision->plan_input, arena, &advice);
+    return r == 0 ? advice_text(&advice, arena, ret_advice) : r;
+}
+
+/* Behind the findings, where there is room for all of it: half an advice is none. */
+static int add_advice(struct buffer *b, const struct decision *d, struct arena *arena)
+{
+    struct str advice = {0};
+    size_t start = b->len;
+    int r = answer_advice(d, arena, &advice);
+
+    if (r < 0 || !str_present(advice) ||
+        start + sizeof(ADVICE_BEGINNING) + advice.len > ANSWER_MAX_MESSAGE_BYTES)
+        return r;
+    buffer_add(b, STR("\n" ADVICE_BEGINNING));
+    buffer_add(b, advice);
+    clean_from(b, start + 1);
+    return 0;
+}
+
 int answer_message(const struct decision *decision, struct arena *arena, struct str *ret_message)
 {
     struct buffer b = buffer_make(arena, ANSWER_MAX_MESSAGE_BYTES);
@@ -126,6 +156,8 @@ int answer_message(const struct decision *decision, struct arena *arena, struct 
     buffer_add_format(&b, " is refused: %s", why(decision));
     clean_from(&b, 0);
     r = add_lines(&b, decision, arena);
+    if (r == 0)
+        r = add_advice(&b, decision, arena);
     if (r < 0)
         return r;
     message = buffer_text(&b);
@@ -175,6 +207,20 @@ static int warn_of_lapses(const struct decision *d, struct arena *arena, struct 
     return 0;
 }
 
+/* Only what fits whole into a warning. */
+static int warn_with_advice(const struct decision *d, struct arena *arena, struct str *warnings,
+                            size_t *count)
+{
+    struct str advice = {0}, text = {0};
+    int r = answer_advice(d, arena, &advice);
+
+    if (r < 0 || !str_present(advice) ||
+        sizeof("sandgate: " ADVICE_BEGINNING) + advice.len > ANSWER_MAX_WARNING_CHARS)
+        return r;
+    text = arena_format(arena, "sandgate: " ADVICE_BEGINNING "%.*s", (int)advice.len, advice.ptr);
+    return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+}
+
 static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
@@ -198,7 +244,7 @@ static int warn_of_findings(const struct decision *d, struct arena *arena, struc
         if (r == 0)
             r = add_warning(arena, text, warnings, count);
     }
-    return r;
+    return r == 0 && *count < ANSWER_MAX_WARNINGS ? warn_with_advice(d, arena, warnings, count) : r;
 }
 
 int answer_warnings(const struct decision *decision, struct arena *arena,

@@ -46,6 +46,46 @@ static bool knows_own(const struct judgement *j)
     return j->found.in_use != NULL || j->found.expired_count > 0 || str_present(identity_digest(j));
 }
 
+/* Whether one of `containers` runs, by digest, an image of the workload itself. */
+static bool own_runs(const struct judgement *j)
+{
+    for (size_t i = 0; i < j->pod.image_count; i++) {
+        const struct image_use *use = &j->pod.images[i];
+
+        if (use->list == IMAGE_CONTAINERS && str_present(use->digest) && is_own(j, use->digest))
+            return true;
+    }
+    return false;
+}
+
+/* The one image that the workload may be, where it does not run: what an unpinned one of its
+ * containers is likely to be. Absent where there are several or none. */
+static struct str digest_to_pin(const struct judgement *j, const struct image_use *use)
+{
+    struct str none = {0};
+
+    if (use->list != IMAGE_CONTAINERS || own_runs(j))
+        return none;
+    if (str_present(identity_digest(j)))
+        return identity_digest(j);
+    if (j->found.in_use == NULL || j->found.in_use->images.count != 1)
+        return none;
+    return j->found.in_use->images.items[0];
+}
+
+static int add_unpinned(struct judgement *j, const struct image_use *use, struct str place)
+{
+    struct str digest = digest_to_pin(j, use);
+
+    if (!str_present(digest))
+        return gate_add(
+            j, GATE_CODE_IMAGE_UNPINNED, place,
+            "this image is not pinned; write it as name@sha256: and 64 lower-case hex digits");
+    return gate_add(j, GATE_CODE_IMAGE_UNPINNED, place,
+                    "this image is not pinned; if it is the workload's own, write it as name@%.*s",
+                    (int)digest.len, digest.ptr);
+}
+
 static int check_image(struct judgement *j, const struct image_use *use, bool lists_count)
 {
     struct str place = {0};
@@ -57,9 +97,7 @@ static int check_image(struct judgement *j, const struct image_use *use, bool li
     if (r < 0)
         return r;
     if (!str_present(use->digest))
-        return gate_add(
-            j, GATE_CODE_IMAGE_UNPINNED, place,
-            "this image is not pinned; write it as name@sha256: and 64 lower-case hex digits");
+        return add_unpinned(j, use, place);
     return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
                     "neither the evidence nor a baseline lists %.*s; run an image that is listed, "
                     "or have this one signed",
@@ -70,14 +108,8 @@ static int check_own_runs(struct judgement *j)
 {
     struct str place = {0};
 
-    if (!knows_own(j))
+    if (!knows_own(j) || own_runs(j))
         return 0;
-    for (size_t i = 0; i < j->pod.image_count; i++) {
-        const struct image_use *use = &j->pod.images[i];
-
-        if (use->list == IMAGE_CONTAINERS && str_present(use->digest) && is_own(j, use->digest))
-            return 0;
-    }
     place = arena_format(j->arena, "%sspec.containers", j->pod.root);
     if (!str_present(place))
         return -ENOMEM;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "helper.h"
+#include "planner/advice.h"
 #include "planner/buffer.h"
 #include "random_input.h"
 
@@ -42,6 +43,17 @@ static struct attempt redact(const cJSON *input, struct arena *arena)
     int r = plan_input_write(input, arena, &json);
 
     return (struct attempt){r, str_present(json)};
+}
+
+static struct attempt advise(const cJSON *input, struct arena *arena)
+{
+    struct advice advice = {0};
+    struct str text = STR("unset");
+    int r = advice_make(input, arena, &advice);
+
+    if (r == 0)
+        r = advice_text(&advice, arena, &text);
+    return (struct attempt){r, !str_equal(text, STR("unset"))};
 }
 
 static struct attempt check_requirements(const cJSON *input, struct arena *arena)
@@ -97,6 +109,11 @@ Test(failing, a_plan_is_made_whole_or_not_at_all)
 Test(failing, a_redacted_input_is_written_whole_or_not_at_all)
 {
     sweep_all(redact);
+}
+
+Test(failing, an_advice_is_made_whole_or_not_at_all)
+{
+    sweep_all(advise);
 }
 
 Test(failing, an_object_is_not_called_good_for_want_of_memory)

@@ -178,6 +178,37 @@ Test(answer, keeps_the_message_short)
     }
 }
 
+/* What would be admitted stands behind what is wrong. */
+Test(answer, ends_with_the_plan_that_would_be_ready)
+{
+    cleanup_arena struct arena arena = {0};
+    struct snapshot *world = helper_world(&arena);
+    struct helper_review review = {
+        .object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":"
+                  "\"acme/app@1.0.0\",\"sandbox.runx.dev/requirements\":\"{network: true, "
+                  "writable_paths: [], "
+                  "env_allowlist: [HOME]}\"}},\"spec\":{\"containers\":[{\"image\":\"" HELPER_APP
+                  "\"}]}}"};
+    struct exchange exchange = helper_exchange(&arena, world, &review);
+    struct str message = {0};
+
+    cr_assert_eq(answer_message(&exchange.decision, &arena, &message), 0);
+    cr_assert_text(message,
+                   "payments/Pod/p is refused: its sandbox plan asks for more than is allowed\n"
+                   "sandbox.baseline.network: baseline forbids network access; go without network, "
+                   "or ask for another baseline\n"
+                   "sandbox.baseline.env: baseline does not admit HOME; do without this name, or "
+                   "have it signed\n"
+                   "the plan would be ready: leave network out; take HOME out of env_allowlist");
+    review.object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":"
+                    "\"acme/app@1.0.0\"}},\"spec\":{\"containers\":[{\"image\":\"app:1\"}]}}";
+    exchange = helper_exchange(&arena, world, &review);
+    cr_assert_text(exchange.decision.findings[0].message,
+                   "this image is not pinned; if it is the workload's own, write it as "
+                   "name@sha256:" HELPER_HEX_A);
+    snapshot_unref(world);
+}
+
 Test(answer, keeps_long_texts_at_character_boundaries)
 {
     cleanup_arena struct arena arena = {0};

@@ -38,6 +38,10 @@ static void check(const struct snapshot *snapshot, const struct row *rows, size_
 #define NOT_OWN                                                                                    \
     "\ngate.image.unlisted|spec.containers|none of the containers runs, by digest, an image of "   \
     "the workload itself; run it, or correct the identity"
+#define LIKELY(place)                                                                              \
+    "\ngate.image.unpinned|" place                                                                 \
+    "|this image is not pinned; if it is the workload's own, write "                               \
+    "it as name@sha256:" HELPER_HEX_A
 #define UNPINNED(place)                                                                            \
     "\ngate.image.unpinned|" place                                                                 \
     "|this image is not pinned; write it as name@sha256: and 64 lower-case hex digits"
@@ -155,7 +159,7 @@ Test(gate_findings, images)
         {POD(APP, HELPER_UNKNOWN),
          "denied blocked" UNLISTED("spec.containers[0].image", HELPER_HEX_C) NOT_OWN},
         {POD(APP, HELPER_SIDECAR), "denied blocked" NOT_OWN},
-        {POD(APP, "app:1"), "denied blocked" UNPINNED("spec.containers[0].image") NOT_OWN},
+        {POD(APP, "app:1"), "denied blocked" LIKELY("spec.containers[0].image") NOT_OWN},
         {POD(BY_DIGEST, HELPER_APP), "denied needs_more_evidence" MISSING},
         {POD(BY_DIGEST, HELPER_SIDECAR), "denied needs_more_evidence" MISSING NOT_OWN},
         {POD("\"sandbox.runx.dev/image-digest\":\"x\"", HELPER_SIDECAR),

@@ -139,6 +139,17 @@ static int print_findings(const struct decision *d, struct arena *arena)
     return r;
 }
 
+static int print_advice(const struct decision *d, struct arena *arena)
+{
+    struct str advice = {0};
+    int r = answer_advice(d, arena, &advice);
+
+    if (r != 0 || !str_present(advice))
+        return r;
+    return print_line(
+        arena, arena_format(arena, "  the plan would be ready: %.*s", (int)advice.len, advice.ptr));
+}
+
 static int print_warnings(const struct decision *d, struct arena *arena)
 {
     struct str warnings[ANSWER_MAX_WARNINGS] = {0};
@@ -169,6 +180,8 @@ static int table_show(const struct check_result *result, struct arena *arena)
                                     (int)result->namespace_name.len, result->namespace_name.ptr));
     if (r == 0 && !d->allowed)
         r = print_findings(d, arena);
+    if (r == 0 && !d->allowed)
+        r = print_advice(d, arena);
     return r == 0 ? print_warnings(d, arena) : r;
 }
 
