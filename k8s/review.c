@@ -18,6 +18,18 @@ static const struct document_shape metadata[] = {
     {0},
 };
 
+static const struct document_shape owner[] = {
+    {.key = "kind"}, {.key = "name"}, {.key = "controller"}, {0}};
+static const struct document_shape owners[] = {{.key = "*", .members = owner}, {0}};
+
+static const struct document_shape object_metadata[] = {
+    {.key = "name"},
+    {.key = "generateName"},
+    {.key = "annotations", .members = any_scalar},
+    {.key = "ownerReferences", .members = owners},
+    {0},
+};
+
 static const struct document_shape container[] = {{.key = "image"}, {0}};
 static const struct document_shape containers[] = {{.key = "*", .members = container}, {0}};
 static const struct document_shape volume_image[] = {{.key = "reference"}, {0}};
@@ -52,7 +64,7 @@ static const struct document_shape object_spec[] = {
 };
 
 static const struct document_shape object[] = {
-    {.key = "metadata", .members = metadata},
+    {.key = "metadata", .members = object_metadata},
     {.key = "spec", .members = object_spec},
     {.key = "template", .members = pod_template},
     {0},
@@ -80,6 +92,16 @@ static const struct document_shape request[] = {
 
 static const struct document_shape review[] = {
     {.key = "apiVersion"}, {.key = "kind"}, {.key = "request", .members = request}, {0}};
+
+static const struct {
+    struct str text;
+    enum review_operation operation;
+} operations[] = {
+    {STR_INIT("CREATE"), REVIEW_CREATE},
+    {STR_INIT("UPDATE"), REVIEW_UPDATE},
+    {STR_INIT("DELETE"), REVIEW_DELETE},
+    {STR_INIT("CONNECT"), REVIEW_CONNECT},
+};
 
 /* One reading: the first complaint stays. */
 struct reading {
@@ -153,15 +175,6 @@ static void read_kind(struct reading *reading, const cJSON *node, struct review 
 
 static void read_operation(struct reading *reading, const cJSON *node, struct review *ret_review)
 {
-    static const struct {
-        struct str text;
-        enum review_operation operation;
-    } operations[] = {
-        {STR_INIT("CREATE"), REVIEW_CREATE},
-        {STR_INIT("UPDATE"), REVIEW_UPDATE},
-        {STR_INIT("DELETE"), REVIEW_DELETE},
-        {STR_INIT("CONNECT"), REVIEW_CONNECT},
-    };
     const char *what = "request.operation must be CREATE, UPDATE, DELETE or CONNECT";
     struct str s = needed_text(reading, node, "operation", what);
 
@@ -270,4 +283,36 @@ bool review_has_group(const struct review *r, struct str group)
             return true;
     }
     return false;
+}
+
+const char *review_operation_text(enum review_operation operation)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        if (operations[i].operation == operation)
+            return operations[i].text.ptr;
+    }
+    return "";
+}
+
+static const cJSON *controller_of(const cJSON *owned)
+{
+    const cJSON *references = tree_get(tree_get(owned, "metadata"), "ownerReferences");
+    const cJSON *entry = NULL;
+
+    if (!tree_is(references, cJSON_Array))
+        return NULL;
+    cJSON_ArrayForEach(entry, references)
+    {
+        if (tree_is(tree_get(entry, "controller"), cJSON_True))
+            return entry;
+    }
+    return NULL;
+}
+
+struct review_owner review_owner(const struct review *r)
+{
+    const cJSON *controller = controller_of(r->object != NULL ? r->object : r->old_object);
+
+    return (struct review_owner){.kind = tree_get_text(controller, "kind"),
+                                 .name = tree_get_text(controller, "name")};
 }

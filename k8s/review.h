@@ -48,4 +48,16 @@ int review_read(struct str text, enum document_syntax syntax, struct arena *aren
 
 bool review_has_group(const struct review *review, struct str group);
 
+/* Static text, never NULL. */
+const char *review_operation_text(enum review_operation operation);
+
+/* The controller in ownerReferences of the object, else of oldObject; absent texts where there is
+ * none. */
+struct review_owner {
+    struct str kind;
+    struct str name;
+};
+
+struct review_owner review_owner(const struct review *review) __attribute__((nonnull));
+
 #endif

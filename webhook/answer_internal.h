@@ -3,6 +3,7 @@
 
 /*
  * answer_internal - what the files answer*.c share: a response while it is made, and its writers.
+ * record.c takes its audit annotations from here, so that log and audit log say the same.
  *
  * Errors     0, -ENOMEM; -EIO where the crypto library failed.
  */

@@ -15,6 +15,8 @@
  *   images        the pod's image references, at most RECORD_MAX_IMAGES
  *   levels        {enforce, warn, audit} that were in force; only where they were looked at
  *   allowed, outcome
+ *                 beside the gate's outcomes "unavailable" and "timeout": denials with code 503 and
+ *                 504, of which nothing is known but the request
  *   message       what the user was told on a denial; warnings: [..] where there were some
  *   findings      the gate's: [{code, message, place}]; the planner's are in the packet
  *   packet, packetSha256, packetTruncated (only true), input
@@ -24,12 +26,16 @@
  *                 the audit annotations of those names, as text
  *   durationMicroseconds
  *   peer          address of the client; caller: "verified" or "unverified"
+ *   shortened     only true: a text is cut, a list is not whole, or, where the line would be over
+ *                 RECORD_MAX_BYTES, input, then packet and findings, then groups and images are
+ * left out. What an audit annotation leaves out is not marked
  *
  * Never a value of an environment variable, never a token. Control and bidirectional-control
  * characters of texts from outside are written as \u escapes, so that no line can be forged and no
  * terminal be driven.
  *
- * Errors     0, -ENOMEM.
+ * Pure. Errors: 0, -ENOMEM; -EIO where the crypto library failed.
+ * Ownership  a line lies in the arena.
  */
 
 #include <stdbool.h>
@@ -44,12 +50,14 @@
 #define RECORD_SCHEMA "sandgate.decision.v1"
 #define RECORD_MAX_GROUPS 64
 #define RECORD_MAX_IMAGES 64
+#define RECORD_MAX_TEXT_BYTES 1024       /* of one text that has no bound of its own */
+#define RECORD_MAX_LIST_BYTES (8 * 1024) /* of all groups, and of all images */
 #define RECORD_MAX_BYTES ((size_t)128 * 1024)
 
 struct record_circumstances {
     struct moment now;
     uint64_t duration_usec;
-    struct str peer; /* absent: not over the wire */
+    struct str peer; /* absent: not over the wire, then there is no caller either */
     bool caller_verified;
 };
 
@@ -57,5 +65,12 @@ struct record_circumstances {
 int record_write(const struct decision *decision, const struct review *review,
                  const struct record_circumstances *circumstances, struct arena *arena,
                  struct str *ret_line) __attribute__((warn_unused_result, nonnull));
+
+/* A denial with code 503 or 504, and what the user was told; of the decision only subject and
+ * levels count. */
+int record_write_unavailable(int code, struct str message, const struct decision *decision,
+                             const struct review *review,
+                             const struct record_circumstances *circumstances, struct arena *arena,
+                             struct str *ret_line) __attribute__((warn_unused_result, nonnull));
 
 #endif

@@ -51,6 +51,46 @@ Test(review, reads_what_the_gate_needs)
     cr_assert_null(r.old_object);
 }
 
+#define OWNED(references) "{\"metadata\":{\"ownerReferences\":" references "}}"
+
+/* Only who controls it is its owner; another type there is no reason to refuse a review. */
+Test(review, finds_the_owner)
+{
+    static const struct {
+        const char *object;
+        const char *old;
+        const char *owner;
+    } rows[] = {
+        {"null", "null", ""},
+        {"{}", OWNED("[{\"kind\":\"A\",\"name\":\"a\",\"controller\":true}]"), ""},
+        {"null", OWNED("[{\"kind\":\"A\",\"name\":\"a\",\"controller\":true}]"), "A a"},
+        {OWNED("[{\"kind\":\"A\",\"name\":\"a\"},{\"controller\":true,\"kind\":\"B\","
+               "\"name\":\"b\",\"uid\":\"u\"}]"),
+         "null", "B b"},
+        {OWNED("[1,null,{\"controller\":\"true\",\"kind\":\"A\",\"name\":\"a\"}]"), "null", ""},
+        {OWNED("{\"a\":{\"controller\":true,\"kind\":\"A\",\"name\":\"a\"}}"), "null", ""},
+        {OWNED("\"x\""), "null", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct str text = arena_format(&arena,
+                                       HEAD "\"uid\":\"u\"," POD "\"object\":%s,"
+                                            "\"oldObject\":%s," REST,
+                                       rows[i].object, rows[i].old);
+        struct review r = {0};
+        struct document_error error = {0};
+        struct review_owner owner = {0};
+
+        cr_assert_eq(read_text(&arena, text.ptr, &r, &error), 0, "%zu: %s", i, error.what);
+        owner = review_owner(&r);
+        text =
+            arena_format(&arena, "%.*s%s%.*s", (int)owner.kind.len, owner.kind.ptr,
+                         str_present(owner.kind) ? " " : "", (int)owner.name.len, owner.name.ptr);
+        cr_assert(str_equal(text, str_of(rows[i].owner)), "%zu: %s", i, text.ptr);
+    }
+}
+
 Test(review, leaves_behind_what_nobody_reads)
 {
     cleanup_arena struct arena arena = {0};

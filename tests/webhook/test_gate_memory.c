@@ -2,10 +2,12 @@
  * error, and never an answer that admits more than the one with all its memory. */
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "helper.h"
 #include "planner/tree.h"
+#include "webhook/record.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
@@ -70,6 +72,33 @@ static void sweep(const struct snapshot *snapshot, struct str text, enum answer_
     cr_assert_gt(n, 20, "%zu allocations", n);
 }
 
+/* The line that the decision log gets: whole, or an error. */
+static void sweep_record(const struct snapshot *snapshot, struct str text)
+{
+    const struct record_circumstances circumstances = {.now = helper_moment(HELPER_NOW)};
+    cleanup_arena struct arena whole = {0};
+    struct exchange e = {0};
+    struct str wanted = {0};
+    size_t n = 0;
+
+    exchange_review(text, DOCUMENT_JSON, ANSWER_JSON, snapshot, helper_moment(HELPER_NOW), &whole,
+                    &e);
+    cr_assert_eq(record_write(&e.decision, &e.review, &circumstances, &whole, &wanted), 0);
+    do {
+        cleanup_arena struct arena arena = {0};
+        struct str line = {0};
+        int r = 0;
+
+        failed = false;
+        until_failure = ++n;
+        r = record_write(&e.decision, &e.review, &circumstances, &arena, &line);
+        until_failure = 0;
+        cr_assert_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %d", n, r);
+        cr_assert(failed ? !str_present(line) : str_equal(line, wanted));
+    } while (failed);
+    cr_assert_gt(n, 2, "%zu allocations", n);
+}
+
 Test(gate_memory, every_allocation_fails_once)
 {
     static const struct helper_labels labels[] = {
@@ -106,6 +135,7 @@ Test(gate_memory, every_allocation_fails_once)
 
         sweep(snapshot, text, ANSWER_JSON);
         sweep(snapshot, text, ANSWER_YAML);
+        sweep_record(snapshot, text);
     }
     snapshot_unref(snapshot);
 }

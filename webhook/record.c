@@ -1,0 +1,272 @@
+#include "webhook/record.h"
+
+#include <errno.h>
+
+#include "k8s/workload.h"
+#include "planner/tree.h"
+#include "webhook/answer_internal.h"
+#include "webhook/clean.h"
+#include "webhook/record_text.h"
+
+#define NSEC_PER_MSEC 1000000
+#define HTTP_SERVICE_UNAVAILABLE 503
+
+/* What is left out, in this order, until the line fits. */
+enum leave { LEAVE_NOTHING = 0, LEAVE_INPUT, LEAVE_PACKET, LEAVE_LISTS, LEAVE_COUNT };
+
+/* All that one line says. */
+struct record {
+    const struct review *review;
+    const struct record_circumstances *circumstances;
+    struct levels levels;
+    bool allowed;
+    struct str outcome;
+    struct str message;
+    struct answer_response parts; /* warnings and audit annotations */
+    struct str images[RECORD_MAX_IMAGES];
+    size_t image_count;
+    bool more_images;
+};
+
+/* Audit annotations that are texts, and what they are called here. */
+static const struct {
+    const char *key;
+    const char *name;
+} text_parts[] = {
+    {"packet-sha256", "packetSha256"}, {"evidence", "evidence"}, {"exemption", "exemption"},
+    {"violations", "violations"},      {"error", "error"},       {"subject", "subject"},
+};
+
+static struct str part(const struct record *record, const char *key)
+{
+    for (size_t i = 0; i < record->parts.pair_count; i++) {
+        if (strcmp(record->parts.pairs[i].key, key) == 0)
+            return record->parts.pairs[i].value;
+    }
+    return (struct str){0};
+}
+
+/* Milliseconds: the Z comes after the fraction. */
+static void write_time(struct record_text *line, struct moment now)
+{
+    char text[MOMENT_TEXT_BYTES] = "";
+
+    moment_write(now, text);
+    buffer_add(&line->b, STR(",\"time\":\""));
+    buffer_add(&line->b, (struct str){.ptr = text, .len = MOMENT_TEXT_BYTES - 2});
+    buffer_add_format(&line->b, ".%03dZ\"", now.nsec / NSEC_PER_MSEC);
+}
+
+static void write_request(struct record_text *line, const struct review *r)
+{
+    const cJSON *metadata = tree_get(r->object, "metadata");
+    struct str generated = tree_get_text(metadata, "generateName");
+
+    record_add_text(line, "uid", r->uid);
+    record_add_bool(line, "dryRun", r->dry_run);
+    record_add_text(line, "operation", str_of(review_operation_text(r->operation)));
+    record_add_text(line, "group", r->kind_group);
+    record_add_text(line, "kind", r->kind_name);
+    record_add_text(line, "subResource", r->subresource);
+    record_add_text(line, "namespace",
+                    str_present(r->namespace_name) ? r->namespace_name : STR(""));
+    record_add_text(line, "name", r->name.len > 0 ? r->name : tree_get_text(metadata, "name"));
+    if (generated.len > 0)
+        record_add_text(line, "generateName", generated);
+    record_add_text(line, "user", str_present(r->user) ? r->user : STR(""));
+}
+
+static void write_list(struct record_text *line, const char *name, const struct str *items,
+                       size_t count)
+{
+    size_t room = RECORD_MAX_LIST_BYTES;
+
+    record_add_raw(line, name, STR("["));
+    for (size_t i = 0; i < count; i++) {
+        size_t size = items[i].len < RECORD_MAX_TEXT_BYTES ? items[i].len : RECORD_MAX_TEXT_BYTES;
+
+        if (size > room) {
+            line->shortened = true;
+            break;
+        }
+        room -= size;
+        if (i > 0)
+            buffer_add_char(&line->b, ',');
+        record_add_value(line, items[i]);
+    }
+    buffer_add_char(&line->b, ']');
+}
+
+static void write_groups(struct record_text *line, const struct review *review)
+{
+    struct str groups[RECORD_MAX_GROUPS];
+    const cJSON *entry = NULL;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(entry, review->groups)
+    {
+        if (count == RECORD_MAX_GROUPS) {
+            line->shortened = true;
+            break;
+        }
+        groups[count++] = tree_text(entry);
+    }
+    write_list(line, "groups", groups, count);
+}
+
+static void write_owner(struct record_text *line, const struct review *review)
+{
+    struct review_owner owner = review_owner(review);
+
+    if (!str_present(owner.kind) || !str_present(owner.name))
+        return;
+    record_add_raw(line, "owner", STR("{\"kind\":"));
+    record_add_value(line, owner.kind);
+    record_add_text(line, "name", owner.name);
+    buffer_add_char(&line->b, '}');
+}
+
+static void write_levels(struct record_text *line, struct levels levels)
+{
+    if (levels.enforce == LEVEL_UNSET)
+        return;
+    buffer_add_format(&line->b, ",\"levels\":{\"enforce\":\"%s\",\"warn\":\"%s\",\"audit\":\"%s\"}",
+                      level_text(levels.enforce), level_text(levels.warn),
+                      level_text(levels.audit));
+}
+
+static void write_decision(struct record_text *line, const struct record *record, enum leave left)
+{
+    record_add_bool(line, "allowed", record->allowed);
+    record_add_text(line, "outcome", record->outcome);
+    if (str_present(record->message)) { /* has a bound of its own */
+        record_add_raw(line, "message", STR(""));
+        buffer_add_json(&line->b, record->message);
+    }
+    if (record->parts.warning_count > 0)
+        write_list(line, "warnings", record->parts.warnings, record->parts.warning_count);
+    if (left < LEAVE_PACKET) {
+        record_add_raw(line, "findings", part(record, "findings"));
+        record_add_raw(line, "packet", part(record, "packet"));
+        record_add_raw(line, "packetTruncated", part(record, "packet-truncated"));
+    }
+    if (left < LEAVE_INPUT)
+        record_add_raw(line, "input", part(record, "input"));
+    for (size_t i = 0; i < sizeof(text_parts) / sizeof(text_parts[0]); i++)
+        record_add_text(line, text_parts[i].name, part(record, text_parts[i].key));
+}
+
+static void write_circumstances(struct record_text *line, const struct record_circumstances *c)
+{
+    buffer_add_format(&line->b, ",\"durationMicroseconds\":%llu",
+                      (unsigned long long)c->duration_usec);
+    if (!str_present(c->peer))
+        return;
+    record_add_text(line, "peer", c->peer);
+    record_add_text(line, "caller", c->caller_verified ? STR("verified") : STR("unverified"));
+}
+
+/* -E2BIG: more has to be left out. */
+static int write_line(const struct record *record, enum leave left, struct arena *arena,
+                      struct str *ret_line)
+{
+    struct record_text line = {.b = buffer_make(arena, RECORD_MAX_BYTES),
+                               .shortened = record->more_images || left != LEAVE_NOTHING};
+    struct str text = {0};
+    bool too_long = false;
+
+    buffer_add(&line.b, STR("{\"schema\":\"" RECORD_SCHEMA "\""));
+    write_time(&line, record->circumstances->now);
+    write_request(&line, record->review);
+    if (left < LEAVE_LISTS)
+        write_groups(&line, record->review);
+    write_owner(&line, record->review);
+    if (left < LEAVE_LISTS && record->image_count > 0)
+        write_list(&line, "images", record->images, record->image_count);
+    write_levels(&line, record->levels);
+    write_decision(&line, record, left);
+    write_circumstances(&line, record->circumstances);
+    if (line.shortened)
+        record_add_bool(&line, "shortened", true);
+    buffer_add(&line.b, STR("}\n"));
+    text = buffer_text(&line.b);
+    if (!str_present(text))
+        return line.b.error;
+    text = record_make_plain(text, RECORD_MAX_BYTES, arena, &too_long);
+    if (!str_present(text))
+        return too_long ? -E2BIG : -ENOMEM;
+    *ret_line = text;
+    return 0;
+}
+
+/* A reference is no place for a password, but nobody keeps it from being one. */
+static int add_images(struct record *record, struct arena *arena)
+{
+    struct workload pod = {0};
+    int r = workload_read(record->review->kind, record->review->object, arena, &pod);
+
+    for (size_t i = 0; r == 0 && i < pod.image_count; i++) {
+        struct str reference = pod.images[i].reference;
+
+        if (!str_present(reference))
+            continue;
+        if (record->image_count == RECORD_MAX_IMAGES) {
+            record->more_images = true;
+            break;
+        }
+        record->images[record->image_count++] =
+            plan_has_credentials(reference) ? STR("redacted://x@") : reference;
+    }
+    return r;
+}
+
+static int write_record(struct record *record, struct arena *arena, struct str *ret_line)
+{
+    int r = add_images(record, arena);
+
+    if (r < 0)
+        return r;
+    for (enum leave left = LEAVE_NOTHING; left < LEAVE_COUNT; left++) {
+        r = write_line(record, left, arena, ret_line);
+        if (r != -E2BIG)
+            return r;
+    }
+    return -ENOMEM; /* what is never left out has bounds that add up to less */
+}
+
+int record_write(const struct decision *decision, const struct review *review,
+                 const struct record_circumstances *circumstances, struct arena *arena,
+                 struct str *ret_line)
+{
+    struct record record = {
+        .review = review,
+        .circumstances = circumstances,
+        .levels = decision->levels,
+        .allowed = decision->allowed,
+        .outcome = str_of(gate_outcome_text(decision->outcome)),
+    };
+    int r = answer_annotate(decision, arena, &record.parts);
+
+    if (r == 0)
+        r = answer_warnings(decision, arena, record.parts.warnings, &record.parts.warning_count);
+    if (r == 0 && !decision->allowed)
+        r = answer_message(decision, arena, &record.message);
+    return r == 0 ? write_record(&record, arena, ret_line) : r;
+}
+
+int record_write_unavailable(int code, struct str message, const struct decision *decision,
+                             const struct review *review,
+                             const struct record_circumstances *circumstances, struct arena *arena,
+                             struct str *ret_line)
+{
+    struct record record = {
+        .review = review,
+        .circumstances = circumstances,
+        .levels = decision->levels,
+        .outcome = code == HTTP_SERVICE_UNAVAILABLE ? STR("unavailable") : STR("timeout"),
+        .message = clean_cut(message, ANSWER_MAX_MESSAGE_BYTES),
+        .parts = {.pairs = {{.key = "subject", .value = decision->subject}}, .pair_count = 1},
+    };
+
+    return write_record(&record, arena, ret_line);
+}
