@@ -34,6 +34,26 @@ static void refuse_reading(int r, const struct document_error *error, struct are
                exchange);
 }
 
+void exchange_deny(int code, struct str message, struct arena *arena, struct exchange *exchange)
+{
+    struct exchange denied = {
+        .status = HTTP_OK,
+        .format = exchange->format,
+        .undecided = code,
+        .review = exchange->review,
+        .decision = {.subject = exchange->decision.subject, .levels = exchange->decision.levels},
+    };
+
+    if (!str_present(message))
+        message = STR("sandgate could not find out in time: try again");
+    if (answer_write_unavailable(code, message, denied.review.uid, denied.format, arena,
+                                 &denied.body) < 0)
+        refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,
+               exchange);
+    else
+        *exchange = denied;
+}
+
 void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,
                      const struct snapshot *snapshot, struct moment now, struct arena *arena,
                      struct exchange *ret_exchange)

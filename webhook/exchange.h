@@ -20,7 +20,8 @@ struct exchange {
     int status;      /* HTTP */
     struct str body; /* JSON, or YAML as asked */
     enum answer_format format;
-    bool decided; /* decision and review are filled */
+    bool decided;  /* decision and review are filled */
+    int undecided; /* 503, 504: the code of a denial by exchange_deny(); 0: none */
     struct decision decision;
     struct review review;
 };
@@ -28,5 +29,10 @@ struct exchange {
 void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,
                      const struct snapshot *snapshot, struct moment now, struct arena *arena,
                      struct exchange *ret_exchange) __attribute__((nonnull));
+
+/* Makes of a decided exchange a denial with that code, 503 or 504: it could not be found out in
+ * time whether the decision holds. The decision is gone, only its subject and levels stay. */
+void exchange_deny(int code, struct str message, struct arena *arena, struct exchange *exchange)
+    __attribute__((nonnull));
 
 #endif

@@ -257,6 +257,10 @@ static bool request_may_grow(void *context, size_t bytes)
 {
     struct request *request = context;
 
+    if (request->spare_bytes >= bytes) {
+        request->spare_bytes -= bytes;
+        return true;
+    }
     if (!budget_take_bytes(&request->connection->server->budget, bytes)) {
         request->over_budget = true;
         return false;
@@ -313,8 +317,8 @@ static void request_take_answer(struct request *request, const struct exchange *
         exchange->format == ANSWER_YAML ? "application/yaml" : "application/json";
 }
 
-/* The arena and the body are gone before the answer is sent: a slow reader holds neither. */
-static void request_decide(struct request *request, const struct snapshot *snapshot)
+/* False where it has to wait: what the arena took stays charged, for the next one. */
+static bool request_decide(struct request *request, const struct snapshot *snapshot)
 {
     struct server *server = request->connection->server;
     const struct server_gate *gate = &server->options.gate;
@@ -328,31 +332,42 @@ static void request_decide(struct request *request, const struct snapshot *snaps
         .now = gate->now(gate->context),
         .deadline_msec = request->deadline_msec,
     };
-    uint64_t begun_usec = clock_usec();
+    uint64_t charged_bytes = request->charged_bytes - request->spare_bytes;
 
     gate->review(gate->context, &review, &arena, &exchange);
+    if (!request->over_budget && await_is_needed(request, &exchange, &arena)) {
+        request->spare_bytes = request->charged_bytes - charged_bytes;
+        return false;
+    }
     request_take_answer(request, &exchange);
     if (exchange.decided && request->status == MHD_HTTP_OK)
         metrics_count_review(server->options.metrics, exchange.decision.outcome,
-                             exchange.decision.allowed, clock_usec() - begun_usec);
+                             exchange.decision.allowed, clock_usec() - request->complete_usec);
     request_log(request, &exchange);
+    return true;
 }
 
-static void request_review(struct request *request)
+/* False where the answer has to wait. The arena and the body are gone before it is sent: a slow
+ * reader holds neither. */
+static bool request_review(struct request *request)
 {
     struct server *server = request->connection->server;
     struct snapshot *snapshot = server->options.gate.snapshot(server->options.gate.context);
+    bool final = true;
 
     if (snapshot == NULL)
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "the gate is not ready yet: try again");
-    if (request->refused == 0)
-        request_decide(request, snapshot);
-    else
+    if (request->refused != 0)
         (void)request_answer_refused(request);
+    else
+        final = request_decide(request, snapshot);
     snapshot_unref(snapshot);
-    request_drop_body(request);
-    budget_return_slot(&server->budget);
+    if (final) {
+        request_drop_body(request);
+        budget_return_slot(&server->budget);
+    }
+    return final;
 }
 
 void request_work(struct request *request)
@@ -360,7 +375,10 @@ void request_work(struct request *request)
     /* the connection may be over as soon as it is resumed */
     struct MHD_Connection *mhd = request->connection->mhd;
 
-    request_review(request);
+    while (!request_review(request)) {
+        if (await_ask(request))
+            return;
+    }
     request->worked = true;
     MHD_resume_connection(mhd);
 }
@@ -369,8 +387,10 @@ void request_work(struct request *request)
 static enum MHD_Result request_on_complete(struct request *request)
 {
     struct server *server = request->connection->server;
+    struct MHD_Connection *mhd = request->connection->mhd;
     const char *why = NULL;
 
+    request->complete_usec = clock_usec();
     if (!connection_step(request->connection, CONNECTION_REQUEST, CONNECTION_WORK))
         return MHD_NO;
     if (request->charged_to_peer)
@@ -390,12 +410,16 @@ static enum MHD_Result request_on_complete(struct request *request)
         return request_send(request);
     }
     if (request->body_bytes >= server->options.times.defer_bytes) {
-        MHD_suspend_connection(request->connection->mhd);
+        MHD_suspend_connection(mhd);
         jobs_put(&server->jobs, request);
         return MHD_YES;
     }
-    request_review(request);
-    return request_send(request);
+    if (request_review(request))
+        return request_send(request);
+    MHD_suspend_connection(mhd);
+    if (!await_ask(request))
+        request_work(request);
+    return MHD_YES;
 }
 
 static struct connection *request_connection(struct MHD_Connection *mhd)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "webhook/await.h"
 #include "webhook/head.h"
 #include "webhook/metrics.h"
 
@@ -33,6 +34,7 @@ struct request {
     const char *why; /* for refused */
     const char *allow;
     uint64_t deadline_msec; /* of the monotonic clock */
+    uint64_t complete_usec; /* when its last byte came; likewise */
 
     char *body; /* owned */
     size_t body_bytes;
@@ -40,7 +42,9 @@ struct request {
     uint64_t thrown_bytes;
     uint64_t charged_bytes; /* to the budget, for body and arena */
     bool charged_to_peer;
+    uint64_t spare_bytes; /* of these, what the arena of a first decision had */
     bool over_budget;
+    struct await await;
 
     bool begun;
     bool worked;
@@ -60,7 +64,8 @@ void *request_on_line(void *server, const char *uri, struct MHD_Connection *mhd)
 void request_on_completed(void *server, struct MHD_Connection *mhd, void **state,
                           enum MHD_RequestTerminationCode code);
 
-/* Makes the answer of a complete request and lets its connection go on. */
+/* Makes the answer of a complete request whose connection is suspended, and lets that go on; or
+ * asks what the answer has to wait for. */
 void request_work(struct request *request);
 
 /* A Status body, for other ports too. Never NULL in ->ptr but out of memory. */

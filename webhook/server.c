@@ -26,6 +26,7 @@
 #define SERVER_STOP_TURN_NSEC 10000000
 #define SERVER_CLOSE_MSEC 2000 /* for connections that were cut to be gone */
 #define MSEC_PER_TURN (SERVER_STOP_TURN_NSEC / 1000000)
+#define SERVER_LAST_MSEC 1000 /* of the grace: for the answers of those that still wait */
 
 struct server_times server_default_times(void)
 {
@@ -84,7 +85,9 @@ int server_health(struct server *server, enum metrics_path path, const char **re
     snapshot_unref(snapshot);
     if (snapshot != NULL)
         return MHD_HTTP_OK;
-    *ret_why = "not ready: the first full list of evidence is not there yet";
+    *ret_why = server->options.gate.why_unready != NULL
+                   ? server->options.gate.why_unready
+                   : "not ready: the first full list of evidence is not there yet";
     return MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
@@ -283,9 +286,18 @@ static void server_wait_turn(void)
 static void server_end_connections(struct server *server, uint32_t grace_msec)
 {
     uint64_t end_msec = connection_clock_msec() + grace_msec;
+    uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
+    bool dismissed = server->options.gate.dismiss == NULL;
 
-    while (book_cut_idle(&server->book) > 0 && connection_clock_msec() < end_msec)
+    while (book_cut_idle(&server->book) > 0 && connection_clock_msec() < end_msec) {
+        if (!dismissed && connection_clock_msec() + last_msec >= end_msec) {
+            server->options.gate.dismiss(server->options.gate.context);
+            dismissed = true;
+        }
         server_wait_turn();
+    }
+    if (!dismissed)
+        server->options.gate.dismiss(server->options.gate.context);
     end_msec = connection_clock_msec() + SERVER_CLOSE_MSEC;
     while (atomic_load(&server->book.count) > 0) {
         book_cut_all(&server->book);

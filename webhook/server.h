@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "k8s/cluster.h"
 #include "planner/arena.h"
 #include "planner/moment.h"
 #include "planner/text.h"
@@ -42,6 +43,16 @@ struct server_gate {
     struct moment (*now)(void *context);
     void (*review)(void *context, const struct server_review *review, struct arena *arena,
                    struct exchange *ret_exchange);
+
+    /* Of a source that learns of things late, else NULL, all four. cluster.h says what they do. */
+    int (*ask)(void *context, enum cluster_question question, struct str namespace_name,
+               struct cluster_waiter *waiter);
+    bool (*is_stale)(void *context);
+    void (*look)(void *context, struct cluster_status *ret_status);
+    /* Answers who still waits, and whoever asks from now on, with -ESHUTDOWN. */
+    void (*dismiss)(void *context);
+
+    const char *why_unready; /* while there is no snapshot; NULL: a sentence that fits a folder */
 };
 
 /* Times and sizes that the contract fixes; tests shorten them. */

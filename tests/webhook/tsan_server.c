@@ -3,9 +3,6 @@
  * are swapped and more connections come than there is room for: what ThreadSanitizer would not
  * like.
  */
-#include <arpa/inet.h>
-#include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "thread_client.h"
 #include "webhook/server.h"
 
 #define CLIENTS 6
@@ -22,7 +20,6 @@
 #define CROWD 8
 #define SWAPS 20
 #define LARGE_BYTES ((size_t)300 * 1024) /* left to another thread */
-#define PATH_BYTES 128
 
 struct scene {
     struct snapshot_store *store;
@@ -32,57 +29,6 @@ struct scene {
     _Atomic unsigned answered;
     _Atomic bool done;
 };
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    exit(1);
-}
-
-static void nap(long msec)
-{
-    struct timespec pause = {.tv_nsec = msec * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
-
-static void write_pem(const char *path, const gnutls_datum_t *pem)
-{
-    FILE *file = fopen(path, "w");
-
-    must(file != NULL && fwrite(pem->data, 1, pem->size, file) == pem->size && fclose(file) == 0,
-         path);
-    gnutls_free(pem->data);
-}
-
-/* A certificate that signs itself. */
-static void make_certificate(const struct tls_files *files)
-{
-    gnutls_x509_privkey_t key = NULL;
-    gnutls_x509_crt_t certificate = NULL;
-    gnutls_datum_t pem = {0};
-    time_t now = time(NULL);
-    bool made =
-        gnutls_x509_privkey_init(&key) == 0 && gnutls_x509_crt_init(&certificate) == 0 &&
-        gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
-                                     GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0) == 0 &&
-        gnutls_x509_crt_set_version(certificate, 3) == 0 &&
-        gnutls_x509_crt_set_serial(certificate, "\1", 1) == 0 &&
-        gnutls_x509_crt_set_activation_time(certificate, now - 3600) == 0 &&
-        gnutls_x509_crt_set_expiration_time(certificate, now + 3600) == 0 &&
-        gnutls_x509_crt_set_key(certificate, key) == 0 &&
-        gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0) == 0;
-
-    must(made, "a certificate can be made");
-    must(gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_PEM, &pem) == 0, "export");
-    write_pem(files->certificate, &pem);
-    must(gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &pem) == 0, "export of the key");
-    write_pem(files->key, &pem);
-    gnutls_x509_crt_deinit(certificate);
-    gnutls_x509_privkey_deinit(key);
-}
 
 static struct snapshot *scene_snapshot(void *context)
 {
@@ -132,33 +78,6 @@ static void *run_swaps(void *argument)
     return NULL;
 }
 
-static int scene_connect(const struct scene *scene)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons(scene->port),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    must(fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0,
-         "a connection");
-    return fd;
-}
-
-static bool send_all(gnutls_session_t session, const char *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t n = gnutls_record_send(session, data, bytes);
-
-        if (n < 0 && gnutls_error_is_fatal((int)n))
-            return false;
-        if (n > 0) {
-            data += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 /* One request; false where the connection ended, as it may when there is no room for it. */
 static bool ask(gnutls_session_t session, size_t bytes)
 {
@@ -170,7 +89,8 @@ static bool ask(gnutls_session_t session, size_t bytes)
                    "POST /validate?timeout=5s HTTP/1.1\r\nHost: x\r\nContent-Type: "
                    "application/json\r\nContent-Length: %zu\r\n\r\n",
                    bytes);
-    if (!send_all(session, head, strlen(head)) || !send_all(session, blanks, bytes))
+    if (!thread_client_send(session, head, strlen(head)) ||
+        !thread_client_send(session, blanks, bytes))
         return false;
     while (got < sizeof(answer) - 1) {
         ssize_t n = gnutls_record_recv(session, answer + got, sizeof(answer) - 1 - got);
@@ -194,7 +114,7 @@ static void *run_client(void *argument)
     must(gnutls_certificate_allocate_credentials(&trust) == 0, "credentials");
     for (int i = 0; i < REQUESTS;) {
         gnutls_session_t session = NULL;
-        int fd = scene_connect(scene);
+        int fd = thread_client_connect(scene->port);
 
         must(gnutls_init(&session, GNUTLS_CLIENT) == 0 &&
                  gnutls_set_default_priority(session) == 0 &&
@@ -227,7 +147,7 @@ static void *run_crowd(void *argument)
         int fds[CROWD];
 
         for (size_t i = 0; i < CROWD; i++)
-            fds[i] = scene_connect(scene);
+            fds[i] = thread_client_connect(scene->port);
         nap(20);
         for (size_t i = 0; i < CROWD; i++)
             (void)close(fds[i]);
@@ -287,21 +207,15 @@ static void scene_serve(struct scene *scene)
 int main(void)
 {
     static struct scene scene;
-    char folder[] = "/tmp/sandgate-tsan-XXXXXX";
-    char certificate[PATH_BYTES], key[PATH_BYTES];
+    struct thread_client_files files;
 
     (void)signal(SIGPIPE, SIG_IGN);
-    must(mkdtemp(folder) != NULL, "a folder");
-    (void)snprintf(certificate, sizeof(certificate), "%s/tls.crt", folder);
-    (void)snprintf(key, sizeof(key), "%s/tls.key", folder);
-    scene.files = (struct tls_files){.certificate = certificate, .key = key};
-    make_certificate(&scene.files);
+    thread_client_make_files(&files);
+    scene.files = files.files;
     must(snapshot_store_new(&scene.store) == 0, "a store");
     scene_put_snapshot(&scene);
     scene_serve(&scene);
     snapshot_store_free(scene.store);
-    (void)unlink(certificate);
-    (void)unlink(key);
-    (void)rmdir(folder);
+    thread_client_remove_files(&files);
     return 0;
 }

@@ -1,0 +1,51 @@
+#ifndef TESTS_WEBHOOK_FAKE_CLUSTER_H
+#define TESTS_WEBHOOK_FAKE_CLUSTER_H
+
+/*
+ * What a server asks, answered as a test says: late, never, not at all, or with a new snapshot. A
+ * thread of its own answers, as the real one does.
+ */
+
+#include <pthread.h>
+
+#include "webhook/server.h"
+
+struct fake_answer {
+    int refused;        /* what asking gives; 0: it is taken */
+    uint32_t late_msec; /* before the answer */
+    bool never;         /* only at the waiter's deadline */
+    bool held;          /* not before fake_cluster_release() */
+    int result;
+    struct snapshot *then; /* put into the store first; NULL: nothing new. The test's count. */
+};
+
+struct fake_cluster {
+    pthread_mutex_t lock;
+    pthread_t thread;
+    struct snapshot_store *store;
+    struct fake_answer answers[CLUSTER_FRESH + 1];
+    unsigned asked[CLUSTER_FRESH + 1];
+    char last_namespace[64]; /* that was asked about */
+    bool stale;              /* until it is asked for freshness, and answered with 0 */
+    bool released;
+    bool dismissed;
+    bool stop;
+    struct fake_waiter *first;
+};
+
+void fake_cluster_start(struct fake_cluster *fake, struct snapshot_store *store);
+void fake_cluster_end(struct fake_cluster *fake);
+/* Sets what is answered from now on; nothing was asked then. */
+void fake_cluster_play(struct fake_cluster *fake, enum cluster_question question,
+                       struct fake_answer answer);
+void fake_cluster_release(struct fake_cluster *fake);
+void fake_cluster_be_stale(struct fake_cluster *fake);
+unsigned fake_cluster_asked(struct fake_cluster *fake, enum cluster_question question);
+
+/* For struct server_gate. */
+int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,
+                     struct str namespace_name, struct cluster_waiter *waiter);
+bool fake_cluster_is_stale(struct fake_cluster *fake);
+void fake_cluster_dismiss(struct fake_cluster *fake);
+
+#endif

@@ -1,0 +1,218 @@
+/* What is asked before a decision is final, and what is said where no answer came. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "webhook/confirm.h"
+#include "webhook/exchange.h"
+
+#define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}
+
+/* The letters of what is open, in their order, while the snapshot is not stale. */
+static const struct row {
+    struct decision decision;
+    const char *open;
+    bool depends; /* on the snapshot at all */
+} rows[] = {
+    {{.allowed = true, .outcome = OUTCOME_NOT_EVALUATED}, "", false},
+    {{.allowed = true, .outcome = OUTCOME_UNCHANGED}, "", false},
+    {{.allowed = true, .outcome = OUTCOME_EXEMPT, .exempt_by_configuration = true}, "", false},
+    {{.allowed = true, .outcome = OUTCOME_NOT_EVALUATED, LOOKED}, "", true},
+    {{.allowed = true, .outcome = OUTCOME_UNMANAGED, LOOKED}, "", true},
+    {{.allowed = true, .outcome = OUTCOME_UNMANAGED, LOOKED, .namespace_unseen = true}, "N", true},
+    {{.allowed = true, .outcome = OUTCOME_READY, LOOKED, .judged = true}, "", true},
+    {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true}, "", true},
+    {{.outcome = OUTCOME_UNUSABLE, LOOKED, .judged = true}, "", true},
+    {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true, .namespace_unseen = true}, "N", true},
+    /* a miss that another reason makes up for: an exemption, an annotation that stands alone */
+    {{.allowed = true, .outcome = OUTCOME_EXEMPT, LOOKED, .judged = true, .evidence_missed = true},
+     "",
+     true},
+    {{.allowed = true, .outcome = OUTCOME_READY, LOOKED, .judged = true, .evidence_missed = true},
+     "",
+     true},
+    {{.outcome = OUTCOME_NEEDS_MORE_EVIDENCE, LOOKED, .judged = true, .evidence_missed = true},
+     "E",
+     true},
+    {{.allowed = true,
+      .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
+      LOOKED,
+      .judged = true,
+      .evidence_missed = true,
+      .would_deny_enforce = true},
+     "E",
+     true},
+    {{.allowed = true,
+      .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
+      LOOKED,
+      .judged = true,
+      .evidence_missed = true,
+      .violates_warn = true},
+     "E",
+     true},
+    {{.allowed = true,
+      .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
+      LOOKED,
+      .judged = true,
+      .evidence_missed = true,
+      .violates_audit = true},
+     "E",
+     true},
+    {{.outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
+      LOOKED,
+      .judged = true,
+      .evidence_missed = true,
+      .namespace_unseen = true},
+     "NE",
+     true},
+};
+
+static enum cluster_question question_of(char letter)
+{
+    return letter == 'N' ? CLUSTER_NAMESPACE : letter == 'E' ? CLUSTER_EVIDENCE : CLUSTER_FRESH;
+}
+
+/* One way to say what must come: letter by letter. */
+static struct confirm wanted_of(const char *open, const struct confirm_history *history)
+{
+    for (; *open != '\0'; open++) {
+        enum cluster_question q = question_of(*open);
+
+        if (!history->asked[q])
+            return (struct confirm){.step = CONFIRM_ASK, .question = q};
+        /* an answer that there is no such namespace leaves it open */
+        if (history->results[q] != 0 || q == CLUSTER_NAMESPACE)
+            return (struct confirm){
+                .step = CONFIRM_DENY, .question = q, .result = history->results[q]};
+    }
+    return (struct confirm){.step = CONFIRM_FINAL};
+}
+
+/* History number n of all: each question not asked, answered, or failed in one of four ways. */
+static struct confirm_history history_of(unsigned n)
+{
+    static const int results[] = {0, 0, -ETIMEDOUT, -EBUSY, -EIO, -ESHUTDOWN};
+    struct confirm_history history = {0};
+
+    for (int q = CLUSTER_NAMESPACE; q < CONFIRM_QUESTIONS; q++) {
+        history.asked[q] = n % 6 != 0;
+        history.results[q] = results[n % 6];
+        n /= 6;
+    }
+    return history;
+}
+
+Test(confirm, asks_what_is_open_and_each_question_once)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (unsigned n = 0; n < 2 * 6 * 6 * 6; n++) {
+            bool stale = n % 2 == 1;
+            struct confirm_history history = history_of(n / 2);
+            char open[8];
+            struct confirm wanted = {0}, got = confirm_next(&rows[i].decision, stale, &history);
+
+            (void)snprintf(open, sizeof(open), "%s%s", stale && rows[i].depends ? "F" : "",
+                           rows[i].open);
+            wanted = wanted_of(open, &history);
+            cr_assert_eq(got.step, wanted.step, "row %zu, history %u", i, n);
+            cr_assert_eq(got.question, wanted.question, "row %zu, history %u", i, n);
+            cr_assert_eq(got.result, wanted.result, "row %zu, history %u", i, n);
+        }
+    }
+}
+
+/* Whatever is answered, a request comes to an end after three questions. */
+Test(confirm, ends_for_every_decision)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct confirm_history history = {0};
+        unsigned asked = 0;
+
+        for (;;) {
+            struct confirm next = confirm_next(&rows[i].decision, true, &history);
+
+            if (next.step != CONFIRM_ASK)
+                break;
+            cr_assert(!history.asked[next.question]);
+            history.asked[next.question] = true;
+            cr_assert_leq(++asked, 3);
+        }
+    }
+}
+
+Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
+{
+#define DO                                                                                         \
+    "; try again; if it stays so, ask an administrator to look at the gate's log and at "          \
+    "sandgate_watch_age_seconds"
+    static const struct {
+        enum cluster_question question;
+        int result;
+        int code;
+        const char *message;
+    } table[] = {
+        {CLUSTER_NAMESPACE, 0, 503,
+         "sandgate did not decide: the API server knows no namespace payments, so its labels are "
+         "not known; create it, or try again if it is new"},
+        {CLUSTER_NAMESPACE, -ETIMEDOUT, 504,
+         "sandgate did not decide: it waited for the labels of the namespace payments, but the API "
+         "server did not answer within the time that the request has" DO},
+        {CLUSTER_NAMESPACE, -ESHUTDOWN, 503,
+         "sandgate did not decide: it waited for the labels of the namespace payments, but this "
+         "replica of the gate is stopping" DO},
+        {CLUSTER_EVIDENCE, -EBUSY, 503,
+         "sandgate did not decide: no evidence for this workload is known to it, and it waited to "
+         "hear whether some was just applied in the namespace payments, but more such questions "
+         "are open than the gate asks at once" DO},
+        {CLUSTER_FRESH, -EIO, 503,
+         "sandgate did not decide: it has not heard of the cluster for longer than "
+         "evidence.maxStaleSeconds, and waited for news, but the API server could not be asked, "
+         "the gate's log says why" DO},
+        {CLUSTER_FRESH, -ENOMEM, 503,
+         "sandgate did not decide: it has not heard of the cluster for longer than "
+         "evidence.maxStaleSeconds, and waited for news, but the gate is out of memory" DO},
+    };
+    cleanup_arena struct arena arena = {0};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct confirm deny = {.question = table[i].question, .result = table[i].result};
+        struct str message = confirm_message(&deny, STR("payments"), &arena);
+
+        cr_assert_eq(confirm_code(&deny), table[i].code);
+        cr_assert(str_equal(message, str_of(table[i].message)), "%.*s", (int)message.len,
+                  message.ptr);
+    }
+}
+
+/* What was allowed before is denied, and at no limit of memory anything else. */
+Test(confirm, a_denial_takes_the_place_of_an_admission)
+{
+    static const char body[] =
+        "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{"
+        "\"uid\":\"u-7\",\"allowed\":false,\"status\":{\"code\":504,\"reason\":\"Timeout\","
+        "\"message\":\"why\",\"details\":{\"retryAfterSeconds\":1}}}}";
+    bool whole = false;
+
+    for (size_t limit = 1; !whole && limit < ((size_t)1 << 22); limit += 4096) {
+        cleanup_arena struct arena arena = {.limit_bytes = limit};
+        struct exchange e = {.status = 200,
+                             .decided = true,
+                             .body = STR("allowed"),
+                             .decision = {.allowed = true, .subject = STR("a/Pod/b")},
+                             .review = {.uid = STR("u-7")}};
+
+        exchange_deny(504, STR("why"), &arena, &e);
+        cr_assert(!e.decided && !e.decision.allowed);
+        cr_assert_eq(e.decision.outcome, OUTCOME_UNDECIDED);
+        whole = e.status == 200;
+        if (!whole) {
+            cr_assert_eq(e.status, 500);
+            cr_assert_eq(e.undecided, 0);
+            continue;
+        }
+        cr_assert_eq(e.undecided, 504);
+        cr_assert(str_equal(e.body, str_of(body)), "%.*s", (int)e.body.len, e.body.ptr);
+        cr_assert(str_equal(e.decision.subject, STR("a/Pod/b")));
+    }
+    cr_assert(whole);
+}

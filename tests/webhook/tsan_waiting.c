@@ -1,0 +1,499 @@
+/*
+ * Requests that wait for the cluster, over real TLS, with the real gate and a cluster that answers
+ * as each scene says. Plain, so that ThreadSanitizer can watch it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_cluster.h"
+#include "thread_client.h"
+
+#define CROWD 64
+#define SLOTS 72
+#define SLOW_SANITIZER_MSEC 4000 /* what is at once takes no longer, sanitizers included */
+#define LARGE_BYTES ((size_t)300 * 1024)
+#define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define NOW "2026-03-01T12:00:00Z"
+
+struct scene {
+    struct snapshot_store *store;
+    struct fake_cluster fake;
+    struct server *server;
+    struct arena arena;        /* of snapshots' texts */
+    struct snapshot *empty;    /* nothing is known */
+    struct snapshot *bare;     /* the namespace, no evidence */
+    struct snapshot *complete; /* both */
+    struct tls *tls;
+    struct metrics metrics;
+    uint16_t port;
+    char answer[THREAD_CLIENT_MAX_ANSWER];
+};
+
+static const cJSON *read_json(struct arena *arena, const char *json)
+{
+    const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW};
+    struct document_error error = {0};
+    cJSON *tree = NULL;
+
+    must(document_read(str_of(json), &options, arena, &tree, &error) == 0, "a document reads");
+    return tree;
+}
+
+static struct moment moment_of(const char *text)
+{
+    struct moment moment = {0};
+
+    must(moment_read(str_of(text), &moment), text);
+    return moment;
+}
+
+/* Requirements of acme/app@1.0.0 as if signed; our count is never dropped. */
+static const struct evidence *make_evidence(struct arena *arena)
+{
+    static const struct str images[] = {STR_INIT("sha256:" HEX)}, keys[] = {STR_INIT("k1")};
+    struct evidence *e = arena_alloc(arena, 1, sizeof(*e));
+
+    must(e != NULL, "memory");
+    *e = (struct evidence){.count = 1,
+                           .namespace_name = STR("payments"),
+                           .name = STR("app"),
+                           .digest = STR("sha256:" HEX),
+                           .key_ids = {.items = keys, .count = 1},
+                           .state = EVIDENCE_VALID,
+                           .kind = EVIDENCE_REQUIREMENTS,
+                           .images = {.items = images, .count = 1},
+                           .skill_ref = STR("acme/app@1.0.0"),
+                           .observed_at = moment_of("2026-02-28T12:00:00Z")};
+    e->requirements =
+        read_json(arena, "{\"source_ref\":\"git:acme/app@1\",\"source_digest\":\"sha256:" HEX
+                         "\",\"observed_at\":\"2026-02-28T12:00:00Z\"}");
+    return e;
+}
+
+static struct snapshot *make_snapshot(struct arena *arena, bool with_namespace, bool with_evidence)
+{
+    const struct namespace_labels labels = {.name = STR("payments"), .enforce = STR("annotated")};
+    struct policy policy = policy_defaults();
+    struct snapshot_builder *builder = NULL;
+    struct snapshot *snapshot = NULL;
+
+    must(snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder) == 0, "a builder");
+    if (with_namespace)
+        must(snapshot_builder_add_namespace(builder, &labels) == 0, "a namespace");
+    if (with_evidence)
+        must(snapshot_builder_add_evidence(builder, make_evidence(arena)) == 0, "evidence");
+    must(snapshot_builder_finish(builder, &snapshot) == 0, "a snapshot");
+    return snapshot;
+}
+
+static struct snapshot *scene_snapshot(void *context)
+{
+    struct scene *scene = context;
+
+    return snapshot_store_get(scene->store);
+}
+
+static struct moment scene_now(void *context)
+{
+    (void)context;
+    return moment_of(NOW);
+}
+
+static void scene_review(void *context, const struct server_review *review, struct arena *arena,
+                         struct exchange *ret_exchange)
+{
+    (void)context;
+    exchange_review(review->body, review->syntax, review->format, review->snapshot, review->now,
+                    arena, ret_exchange);
+}
+
+static int scene_ask(void *context, enum cluster_question question, struct str namespace_name,
+                     struct cluster_waiter *waiter)
+{
+    struct scene *scene = context;
+
+    return fake_cluster_ask(&scene->fake, question, namespace_name, waiter);
+}
+
+static bool scene_is_stale(void *context)
+{
+    struct scene *scene = context;
+
+    return fake_cluster_is_stale(&scene->fake);
+}
+
+static void scene_look(void *context, struct cluster_status *ret_status)
+{
+    (void)context;
+    *ret_status = (struct cluster_status){.ready = true};
+}
+
+static void scene_dismiss(void *context)
+{
+    struct scene *scene = context;
+
+    fake_cluster_dismiss(&scene->fake);
+}
+
+/* ---- reviews ---- */
+
+static const char managed[] = "\"annotations\":{\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\"}";
+
+/* Filled up with blanks to so many bytes. */
+static char *make_review(const char *namespace_name, const char *metadata, const char *more,
+                         size_t bytes)
+{
+    char *text = malloc(bytes + 2048);
+    size_t length = 0;
+
+    must(text != NULL, "memory");
+    length = (size_t)snprintf(
+        text, 2048,
+        "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
+        "\"uid\":\"u-1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},%s"
+        "\"namespace\":\"%s\",\"operation\":\"CREATE\",\"object\":{\"metadata\":{%s},\"spec\":{"
+        "\"containers\":[{\"image\":\"registry.example.test/app@sha256:" HEX "\"}]}}}}",
+        more, namespace_name, metadata);
+    must(length < 2048, "a review fits");
+    if (bytes > length)
+        memset(text + length, ' ', bytes - length);
+    text[bytes > length ? bytes : length] = '\0';
+    return text;
+}
+
+/* The answer is in scene->answer. */
+static void ask_with(struct scene *scene, char *review, const char *timeout)
+{
+    thread_client_ask(scene->port, timeout, review, strlen(review), scene->answer);
+    free(review);
+}
+
+static void ask(struct scene *scene)
+{
+    ask_with(scene, make_review("payments", managed, "", 0), "5s");
+}
+
+static void must_say(const struct scene *scene, const char *part)
+{
+    if (strstr(scene->answer, part) != NULL)
+        return;
+    fprintf(stderr, "wanted: %s\ngiven: %s\n", part, scene->answer);
+    exit(1);
+}
+
+static void must_be_allowed(const struct scene *scene)
+{
+    must_say(scene, "HTTP/1.1 200");
+    must_say(scene, "\"uid\":\"u-1\",\"allowed\":true");
+}
+
+static void must_be_denied(const struct scene *scene, int code, const char *reason,
+                           const char *message)
+{
+    char status[160];
+
+    (void)snprintf(status, sizeof(status),
+                   "\"uid\":\"u-1\",\"allowed\":false,\"status\":{\"code\":%d,\"reason\":\"%s\","
+                   "\"message\":\"",
+                   code, reason);
+    must_say(scene, "HTTP/1.1 200");
+    must_say(scene, status);
+    must_say(scene, message);
+    if (code != 403)
+        must_say(scene, "\",\"details\":{\"retryAfterSeconds\":1}}}}");
+}
+
+static void must_have_asked(struct scene *scene, unsigned namespaces, unsigned evidence,
+                            unsigned fresh)
+{
+    must(fake_cluster_asked(&scene->fake, CLUSTER_NAMESPACE) == namespaces, "namespaces asked");
+    must(fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == evidence, "evidence asked");
+    must(fake_cluster_asked(&scene->fake, CLUSTER_FRESH) == fresh, "freshness asked");
+}
+
+static void scene_know(struct scene *scene, struct snapshot *snapshot)
+{
+    snapshot_store_put(scene->store, snapshot_ref(snapshot));
+}
+
+/* ---- scenes ---- */
+
+static void play_evidence(struct scene *scene)
+{
+    /* found after the confirmation */
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.late_msec = 50, .then = scene->complete});
+    ask(scene);
+    must_be_allowed(scene);
+    must_say(scene, "\"outcome\":\"ready\"");
+    must_have_asked(scene, 0, 1, 0);
+    must(strcmp(scene->fake.last_namespace, "payments") == 0, "asked for the pod's namespace");
+
+    /* known already: nothing is asked */
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.refused = -EBUSY});
+    ask(scene);
+    must_be_allowed(scene);
+    must_have_asked(scene, 0, 0, 0);
+
+    /* a confirmed miss is the answer, and is not asked for twice */
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
+    ask(scene);
+    must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
+    must_have_asked(scene, 0, 1, 0);
+
+    /* the same for a dry run, and where a large body is worked on by another thread */
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.then = scene->complete});
+    ask_with(scene, make_review("payments", managed, "\"dryRun\":true,", LARGE_BYTES), "5s");
+    must_be_allowed(scene);
+    must_have_asked(scene, 0, 1, 0);
+}
+
+static void play_failures(struct scene *scene)
+{
+    uint64_t begun_msec = clock_msec();
+
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
+    ask_with(scene, make_review("payments", managed, "", 0), "1s");
+    must_be_denied(scene, 504, "Timeout",
+                   "the API server did not answer within the time that the request has");
+    must(clock_msec() - begun_msec >= 900, "it waited");
+    must_have_asked(scene, 0, 1, 0);
+
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.refused = -EBUSY});
+    ask(scene);
+    must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
+    must_have_asked(scene, 0, 1, 0);
+
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.result = -EIO});
+    ask(scene);
+    must_be_denied(scene, 503, "ServiceUnavailable", "the API server could not be asked");
+
+    /* what the watch brought meanwhile counts though nobody answered */
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.result = -EIO, .then = scene->complete});
+    ask(scene);
+    must_be_allowed(scene);
+}
+
+static void play_namespace(struct scene *scene)
+{
+    /* first the namespace, then its evidence */
+    scene_know(scene, scene->empty);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.then = scene->complete});
+    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE,
+                      (struct fake_answer){.late_msec = 20, .then = scene->bare});
+    ask(scene);
+    must_be_allowed(scene);
+    must_have_asked(scene, 1, 1, 0);
+
+    /* without labels even what is not managed has no answer */
+    scene_know(scene, scene->empty);
+    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
+    ask_with(scene, make_review("payments", "", "", 0), "5s");
+    must_be_denied(scene, 503, "ServiceUnavailable", "the API server knows no namespace payments");
+    must_have_asked(scene, 1, 0, 0);
+
+    /* what is no name is not asked for */
+    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
+    ask_with(scene, make_review("../secrets", managed, "", 0), "5s");
+    must_be_denied(scene, 503, "ServiceUnavailable",
+                   "the API server knows no namespace ../secrets");
+    must_have_asked(scene, 0, 0, 0);
+}
+
+static void play_stale(struct scene *scene)
+{
+    scene_know(scene, scene->complete);
+    fake_cluster_be_stale(&scene->fake);
+    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
+    ask(scene);
+    must_be_denied(scene, 503, "ServiceUnavailable", "evidence.maxStaleSeconds");
+    must_have_asked(scene, 0, 0, 1);
+
+    /* what depends on nothing that was heard is answered all the same */
+    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
+    ask_with(scene, make_review("payments", managed, "\"subResource\":\"status\",", 0), "5s");
+    must_be_allowed(scene);
+    must_have_asked(scene, 0, 0, 0);
+
+    /* evidence that was taken away since does not count */
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
+    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.then = scene->bare});
+    ask(scene);
+    must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
+    must_have_asked(scene, 0, 1, 1);
+    must(!fake_cluster_is_stale(&scene->fake), "it was heard of");
+}
+
+/* ---- many at once ---- */
+
+struct one {
+    struct scene *scene;
+    pthread_t thread;
+    char answer[THREAD_CLIENT_MAX_ANSWER];
+};
+
+static void *run_one(void *argument)
+{
+    struct one *one = argument;
+    char *review = make_review("payments", managed, "", 0);
+
+    thread_client_ask(one->scene->port, "100s", review, strlen(review), one->answer);
+    free(review);
+    return NULL;
+}
+
+static struct one *begin_crowd(struct scene *scene)
+{
+    struct one *crowd = calloc(CROWD, sizeof(*crowd));
+    uint64_t end_msec = clock_msec() + 60000;
+
+    must(crowd != NULL, "memory");
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i].scene = scene;
+        must(pthread_create(&crowd[i].thread, NULL, run_one, &crowd[i]) == 0, "a thread");
+    }
+    while (fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) < CROWD && clock_msec() < end_msec)
+        nap(5);
+    must(fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == CROWD, "all of them wait");
+    return crowd;
+}
+
+/* Each answer ends in scene->answer, for `check`. */
+static void end_crowd(struct scene *scene, struct one *crowd, void (*check)(const struct scene *))
+{
+    for (size_t i = 0; i < CROWD; i++) {
+        (void)pthread_join(crowd[i].thread, NULL);
+        memcpy(scene->answer, crowd[i].answer, sizeof(scene->answer));
+        check(scene);
+    }
+    free(crowd);
+}
+
+/* Two threads serve: sixty-four that wait hold none of them. */
+static void play_crowd(struct scene *scene)
+{
+    struct one *crowd = NULL;
+    uint64_t begun_msec = 0;
+
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.held = true, .then = scene->complete});
+    crowd = begin_crowd(scene);
+    for (int i = 0; i < 5; i++) {
+        begun_msec = clock_msec();
+        ask_with(scene, make_review("payments", "", "", 0), "5s");
+        must_be_allowed(scene);
+        must_say(scene, "\"outcome\":\"unmanaged\"");
+        must(clock_msec() - begun_msec < SLOW_SANITIZER_MSEC, "answered at once");
+    }
+    fake_cluster_release(&scene->fake);
+    end_crowd(scene, crowd, must_be_allowed);
+}
+
+/* Who does not wait for the answer leaves nothing behind. */
+static void play_leaver(struct scene *scene)
+{
+    char *review = make_review("payments", managed, "", 0);
+    struct thread_client client = {0};
+
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.late_msec = 200});
+    thread_client_begin(&client, scene->port, "5s", review, strlen(review));
+    while (fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == 0)
+        nap(2);
+    thread_client_end(&client);
+    free(review);
+}
+
+static void must_be_stopping(const struct scene *scene)
+{
+    must_be_denied(scene, 503, "ServiceUnavailable", "this replica of the gate is stopping");
+}
+
+/* Nobody answers, and the server stops: all that wait are told within the grace. */
+static void play_stop(struct scene *scene)
+{
+    struct one *crowd = NULL;
+    uint64_t begun_msec = 0;
+
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
+    crowd = begin_crowd(scene);
+    begun_msec = clock_msec();
+    server_stop(scene->server, 3000);
+    must(clock_msec() - begun_msec < 3000 + SLOW_SANITIZER_MSEC, "it stopped within the grace");
+    end_crowd(scene, crowd, must_be_stopping);
+}
+
+static void scene_open(struct scene *scene)
+{
+    static const struct log log = {.fd = STDERR_FILENO, .level = LOG_LEVEL_ERROR};
+    struct str reason = {0};
+    const struct server_options options = {
+        .webhook = {.host = "127.0.0.1"},
+        .admin = {.host = "127.0.0.1"},
+        .threads = 2,
+        .limits = {.max_body_bytes = 1 << 20,
+                   .max_in_flight = SLOTS,
+                   .max_in_flight_bytes = 64 << 20,
+                   .max_connections = 256},
+        .times = server_default_times(),
+        .gate = {.context = scene,
+                 .snapshot = scene_snapshot,
+                 .now = scene_now,
+                 .review = scene_review,
+                 .ask = scene_ask,
+                 .is_stale = scene_is_stale,
+                 .look = scene_look,
+                 .dismiss = scene_dismiss},
+        .tls = scene->tls,
+        .metrics = &scene->metrics,
+        .log = &log,
+    };
+
+    must(server_start(&options, &scene->arena, &scene->server, &reason) == 0, "the server starts");
+    scene->port = server_webhook_port(scene->server);
+}
+
+int main(void)
+{
+    static struct scene scene;
+    struct thread_client_files files;
+    struct str reason = {0};
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    thread_client_make_files(&files);
+    must(snapshot_store_new(&scene.store) == 0, "a store");
+    must(tls_new(&files.files, &scene.arena, &scene.tls, &reason) == 0, "credentials");
+    scene.empty = make_snapshot(&scene.arena, false, false);
+    scene.bare = make_snapshot(&scene.arena, true, false);
+    scene.complete = make_snapshot(&scene.arena, true, true);
+    fake_cluster_start(&scene.fake, scene.store);
+    scene_open(&scene);
+    play_evidence(&scene);
+    play_failures(&scene);
+    play_namespace(&scene);
+    play_stale(&scene);
+    play_leaver(&scene);
+    play_crowd(&scene);
+    play_stop(&scene);
+    fake_cluster_end(&scene.fake);
+    tls_free(scene.tls);
+    snapshot_unref(scene.empty);
+    snapshot_unref(scene.bare);
+    snapshot_unref(scene.complete);
+    snapshot_store_free(scene.store);
+    arena_release(&scene.arena);
+    thread_client_remove_files(&files);
+    return 0;
+}

@@ -1,0 +1,110 @@
+#include "webhook/confirm.h"
+
+#include <errno.h>
+
+#include "webhook/clean.h"
+
+#define HTTP_SERVICE_UNAVAILABLE 503
+#define HTTP_GATEWAY_TIMEOUT 504
+#define MAX_NAMESPACE_BYTES 253 /* shown; names end at 63 */
+#define NO_QUESTION ((enum cluster_question)0)
+
+/* All that is judged had its levels looked at; what was not depends on no snapshot. */
+static bool depends_on_snapshot(const struct decision *d)
+{
+    return d->judged || d->levels.enforce != LEVEL_UNSET;
+}
+
+/* A miss that changes nothing (another reason allows, and nobody is warned) needs no answer. */
+static bool miss_counts(const struct decision *d)
+{
+    return d->evidence_missed &&
+           (!d->allowed || d->would_deny_enforce || d->violates_warn || d->violates_audit);
+}
+
+static bool is_answered(const struct confirm_history *history, enum cluster_question question)
+{
+    return history->asked[question] && history->results[question] == 0;
+}
+
+/* Hearing from the server again often answers the others, so it comes first. */
+static enum cluster_question open_question(const struct decision *d, bool stale,
+                                           const struct confirm_history *history)
+{
+    if (stale && depends_on_snapshot(d) && !is_answered(history, CLUSTER_FRESH))
+        return CLUSTER_FRESH;
+    /* not answered by "no such thing": without its labels there is no decision */
+    if (d->namespace_unseen)
+        return CLUSTER_NAMESPACE;
+    if (miss_counts(d) && !is_answered(history, CLUSTER_EVIDENCE))
+        return CLUSTER_EVIDENCE;
+    return NO_QUESTION;
+}
+
+struct confirm confirm_next(const struct decision *decision, bool stale,
+                            const struct confirm_history *history)
+{
+    enum cluster_question question = open_question(decision, stale, history);
+
+    if (question == NO_QUESTION)
+        return (struct confirm){.step = CONFIRM_FINAL};
+    if (!history->asked[question])
+        return (struct confirm){.step = CONFIRM_ASK, .question = question};
+    return (struct confirm){
+        .step = CONFIRM_DENY, .question = question, .result = history->results[question]};
+}
+
+int confirm_code(const struct confirm *confirm)
+{
+    return confirm->result == -ETIMEDOUT ? HTTP_GATEWAY_TIMEOUT : HTTP_SERVICE_UNAVAILABLE;
+}
+
+static const char *why(int result)
+{
+    switch (result) {
+    case -ETIMEDOUT:
+        return "the API server did not answer within the time that the request has";
+    case -EBUSY:
+        return "more such questions are open than the gate asks at once";
+    case -ESHUTDOWN:
+        return "this replica of the gate is stopping";
+    case -ENOMEM:
+        return "the gate is out of memory";
+    default:
+        return "the API server could not be asked, the gate's log says why";
+    }
+}
+
+struct str confirm_message(const struct confirm *confirm, struct str namespace_name,
+                           struct arena *arena)
+{
+    static const char again[] = "try again; if it stays so, ask an administrator to look at the "
+                                "gate's log and at sandgate_watch_age_seconds";
+    struct str name = clean_cut(namespace_name, MAX_NAMESPACE_BYTES);
+    int n = (int)name.len;
+
+    switch (confirm->question) {
+    case CLUSTER_NAMESPACE:
+        if (confirm->result == 0)
+            return arena_format(arena,
+                                "sandgate did not decide: the API server knows no namespace %.*s, "
+                                "so its labels are not known; create it, or try again if it is new",
+                                n, name.ptr);
+        return arena_format(arena,
+                            "sandgate did not decide: it waited for the labels of the namespace "
+                            "%.*s, but %s; %s",
+                            n, name.ptr, why(confirm->result), again);
+    case CLUSTER_EVIDENCE:
+        return arena_format(arena,
+                            "sandgate did not decide: no evidence for this workload is known to "
+                            "it, and it waited to hear whether some was just applied in the "
+                            "namespace %.*s, but %s; %s",
+                            n, name.ptr, why(confirm->result), again);
+    case CLUSTER_FRESH:
+        return arena_format(arena,
+                            "sandgate did not decide: it has not heard of the cluster for longer "
+                            "than evidence.maxStaleSeconds, and waited for news, but %s; %s",
+                            why(confirm->result), again);
+    }
+    return STR("sandgate did not decide: try again");
+}
