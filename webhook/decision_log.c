@@ -1,0 +1,344 @@
+#include "webhook/decision_log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "k8s/file.h"
+#include "webhook/decision_file.h"
+
+#define COMPLAINT_SEC 60 /* between two lines of the program's log about the same */
+#define MSEC_PER_SEC 1000
+#define NSEC_PER_MSEC 1000000
+#define NSEC_PER_SEC 1000000000
+
+struct decision_log {
+    const struct log *log;
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* held while pointers are moved, never over a system call of the file */
+    pthread_cond_t work;  /* for the thread */
+    pthread_cond_t done;  /* `ended` is set */
+    struct record_line *lines[DECISION_LOG_MAX_LINES]; /* a ring */
+    size_t first;
+    size_t count;
+    size_t bytes;
+    char *reopen; /* a path to be opened; owned; NULL: none */
+    bool stop;
+    bool abandoned; /* nobody waits for the thread any more */
+    bool ended;
+
+    _Atomic uint64_t written;
+    _Atomic uint64_t lost_full;
+    _Atomic uint64_t lost_failed;
+    _Atomic uint64_t lost_memory;
+
+    /* the thread's own */
+    struct decision_file file;
+    uint64_t told_full; /* of lost_full, when it was last told */
+    time_t told_full_sec;
+    time_t told_failed_sec;
+};
+
+static void count(_Atomic uint64_t *counter)
+{
+    (void)atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static time_t now_sec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + 1; /* 0 is never */
+}
+
+static bool may_tell(time_t *told_sec)
+{
+    time_t now = now_sec();
+
+    if (*told_sec != 0 && now - *told_sec < COMPLAINT_SEC)
+        return false;
+    *told_sec = now;
+    return true;
+}
+
+static void tell(const struct decision_log *log, const char *message, int error)
+{
+    log_line_with(log->log, LOG_LEVEL_ERROR, message,
+                  log_text("reason", str_of(file_error_text(error))));
+}
+
+static void tell_of_full_queue(struct decision_log *log)
+{
+    uint64_t lost = atomic_load_explicit(&log->lost_full, memory_order_relaxed);
+
+    if (lost == log->told_full || !may_tell(&log->told_full_sec))
+        return;
+    log_line_with(log->log, LOG_LEVEL_ERROR,
+                  "lines of the decision log are lost: whoever reads it is too slow",
+                  log_number("lost", (int64_t)(lost - log->told_full)));
+    log->told_full = lost;
+}
+
+static void write_one(struct decision_log *log, struct record_line *line)
+{
+    int r = decision_file_write(&log->file, line);
+
+    record_line_unref(line);
+    if (r == 0) {
+        count(&log->written);
+    } else {
+        count(&log->lost_failed);
+        if (may_tell(&log->told_failed_sec))
+            tell(log, "a line of the decision log is lost: it cannot be written", r);
+    }
+    tell_of_full_queue(log);
+}
+
+static void open_anew(struct decision_log *log, const char *path)
+{
+    struct decision_file file = {0};
+    int r = decision_file_open(path, &file);
+
+    if (r < 0) {
+        tell(log, "decisionLog.path cannot be opened anew: the old file stays in use", r);
+        return;
+    }
+    decision_file_close(&log->file);
+    log->file = file;
+    log_line(log->log, LOG_LEVEL_INFO, "the decision log was opened anew");
+}
+
+static struct record_line *take(struct decision_log *log)
+{
+    struct record_line *line = log->lines[log->first];
+
+    log->first = (log->first + 1) % DECISION_LOG_MAX_LINES;
+    log->count--;
+    log->bytes -= line->len;
+    return line;
+}
+
+/* With the lock held, which is let go around the work. False: there is none. */
+static bool work_once(struct decision_log *log)
+{
+    if (log->reopen != NULL) {
+        char *path = log->reopen;
+
+        log->reopen = NULL;
+        (void)pthread_mutex_unlock(&log->lock);
+        open_anew(log, path);
+        free(path);
+    } else if (log->count > 0) {
+        struct record_line *line = take(log);
+
+        (void)pthread_mutex_unlock(&log->lock);
+        write_one(log, line);
+    } else {
+        return false;
+    }
+    (void)pthread_mutex_lock(&log->lock);
+    return true;
+}
+
+static void release(struct decision_log *log)
+{
+    while (log->count > 0)
+        record_line_unref(take(log));
+    decision_file_close(&log->file);
+    (void)pthread_cond_destroy(&log->done);
+    (void)pthread_cond_destroy(&log->work);
+    (void)pthread_mutex_destroy(&log->lock);
+    free(log->reopen);
+    free(log);
+}
+
+static void *run(void *argument)
+{
+    struct decision_log *log = argument;
+    bool abandoned = false;
+
+    (void)pthread_mutex_lock(&log->lock);
+    while (!log->abandoned) {
+        if (work_once(log))
+            continue;
+        if (log->stop)
+            break;
+        (void)pthread_cond_wait(&log->work, &log->lock);
+    }
+    log->ended = true;
+    abandoned = log->abandoned;
+    (void)pthread_cond_signal(&log->done);
+    (void)pthread_mutex_unlock(&log->lock);
+    if (abandoned)
+        release(log);
+    return NULL;
+}
+
+static int init_locks(struct decision_log *log)
+{
+    pthread_condattr_t attributes;
+    int r = pthread_condattr_init(&attributes);
+
+    if (r != 0)
+        return -r;
+    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (r == 0)
+        r = pthread_mutex_init(&log->lock, NULL);
+    if (r == 0)
+        r = pthread_cond_init(&log->work, NULL);
+    if (r == 0)
+        r = pthread_cond_init(&log->done, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return -r;
+}
+
+/* All signals blocked: SIGPIPE and SIGXFSZ of a failed write(2) come to who wrote, and end nobody.
+ */
+static int start(struct decision_log *log)
+{
+    sigset_t all, before;
+    int r = 0;
+
+    (void)sigfillset(&all);
+    r = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (r != 0)
+        return -r;
+    r = pthread_create(&log->thread, NULL, run, log);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -r;
+}
+
+int decision_log_open(const char *path, const struct log *program_log,
+                      struct decision_log **ret_log)
+{
+    struct decision_log *log = calloc(1, sizeof(*log));
+    int r = 0;
+
+    if (log == NULL)
+        return -ENOMEM;
+    log->log = program_log;
+    r = decision_file_open(path, &log->file);
+    if (r < 0) {
+        free(log);
+        return r;
+    }
+    r = init_locks(log);
+    if (r == 0)
+        r = start(log);
+    if (r < 0) {
+        decision_file_close(&log->file);
+        free(log);
+        return r;
+    }
+    *ret_log = log;
+    return 0;
+}
+
+void decision_log_put(struct decision_log *log, struct record_line *line)
+{
+    bool fits = false;
+
+    (void)pthread_mutex_lock(&log->lock);
+    fits = log->count < DECISION_LOG_MAX_LINES &&
+           log->bytes + line->len <= DECISION_LOG_MAX_QUEUED_BYTES;
+    if (fits) {
+        log->lines[(log->first + log->count) % DECISION_LOG_MAX_LINES] = record_line_ref(line);
+        log->count++;
+        log->bytes += line->len;
+        (void)pthread_cond_signal(&log->work);
+    }
+    (void)pthread_mutex_unlock(&log->lock);
+    if (!fits)
+        count(&log->lost_full);
+}
+
+void decision_log_lose(struct decision_log *log)
+{
+    count(&log->lost_memory);
+}
+
+int decision_log_reopen(struct decision_log *log, const char *path)
+{
+    char *copy = strdup(path);
+    char *before = NULL;
+
+    if (copy == NULL)
+        return -ENOMEM;
+    (void)pthread_mutex_lock(&log->lock);
+    before = log->reopen;
+    log->reopen = copy;
+    (void)pthread_cond_signal(&log->work);
+    (void)pthread_mutex_unlock(&log->lock);
+    free(before);
+    return 0;
+}
+
+struct decision_log_counts decision_log_counts(struct decision_log *log)
+{
+    return (struct decision_log_counts){
+        .written = atomic_load_explicit(&log->written, memory_order_relaxed),
+        .lost_full = atomic_load_explicit(&log->lost_full, memory_order_relaxed),
+        .lost_failed = atomic_load_explicit(&log->lost_failed, memory_order_relaxed),
+        .lost_memory = atomic_load_explicit(&log->lost_memory, memory_order_relaxed),
+    };
+}
+
+static struct timespec end_of(uint32_t msec)
+{
+    struct timespec end = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)(msec / MSEC_PER_SEC);
+    end.tv_nsec += (long)(msec % MSEC_PER_SEC) * NSEC_PER_MSEC;
+    if (end.tv_nsec >= NSEC_PER_SEC) {
+        end.tv_sec++;
+        end.tv_nsec -= NSEC_PER_SEC;
+    }
+    return end;
+}
+
+/* Whether the thread ended in time. Where it did not, the log is the thread's from now on, and
+ * *ret_left is what is not written. */
+static bool wait_for_end(struct decision_log *log, uint32_t msec, size_t *ret_left)
+{
+    struct timespec end = end_of(msec);
+    bool ended = false;
+
+    (void)pthread_mutex_lock(&log->lock);
+    log->stop = true;
+    (void)pthread_cond_signal(&log->work);
+    while (!log->ended && pthread_cond_timedwait(&log->done, &log->lock, &end) == 0)
+        ;
+    ended = log->ended;
+    if (!ended) {
+        log->abandoned = true;
+        *ret_left = log->count + 1; /* and the one it hangs in */
+        (void)pthread_detach(log->thread);
+    }
+    (void)pthread_mutex_unlock(&log->lock);
+    return ended;
+}
+
+void decision_log_close(struct decision_log *log, uint32_t msec)
+{
+    const struct log *program_log = NULL;
+    size_t left = 0;
+
+    if (log == NULL)
+        return;
+    program_log = log->log;
+    if (wait_for_end(log, msec, &left)) {
+        (void)pthread_join(log->thread, NULL);
+        release(log);
+    } else {
+        log_line_with(program_log, LOG_LEVEL_ERROR,
+                      "the decision log hangs: what is not written is lost",
+                      log_number("lost", (int64_t)left));
+    }
+}

@@ -1,0 +1,33 @@
+#ifndef WEBHOOK_RECORD_LINE_H
+#define WEBHOOK_RECORD_LINE_H
+
+/*
+ * record_line - a finished line of record.h that outlives its request: the decision log and the
+ * list of denials share one copy.
+ *
+ * Ownership  counted; record_line_unref(NULL) is allowed.
+ * Threads    immutable, the count is atomic.
+ */
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "planner/text.h"
+
+struct record_line {
+    _Atomic unsigned count;
+    size_t len;   /* of the line, with its line feed */
+    char bytes[]; /* a line feed, then the line: for one that follows a torn one */
+};
+
+/* A copy with one count; NULL: out of memory. */
+struct record_line *record_line_new(struct str line) __attribute__((warn_unused_result));
+struct record_line *record_line_ref(struct record_line *line);
+void record_line_unref(struct record_line *line);
+
+static inline struct str record_line_text(const struct record_line *line)
+{
+    return (struct str){.ptr = line->bytes + 1, .len = line->len};
+}
+
+#endif
