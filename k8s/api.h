@@ -18,9 +18,10 @@
  *              -EMSGSIZE   a body over API_MAX_BODY_BYTES where nobody takes it piece by piece
  *              -ENOMEM
  *            reply.reason says in one sentence what and where (method, server, path without its
- *            query), for an HTTP status of 400 and more with the server's own message. Never a
- *            credential.
- * Ownership  a reply's texts lie in the arena given with the call.
+ *            query), for an HTTP status of 400 and more with the server's own message. Redirects
+ *            are not followed: they are answers too, with a reason. Never a credential.
+ * Ownership  a reply's texts lie in the arena given with the call. Loops are freed before their
+ *            api; calls under way in other threads have ended by then.
  * Units      milliseconds of the monotonic clock for deadlines.
  */
 
@@ -33,8 +34,8 @@
 #include "planner/text.h"
 
 #define API_MAX_BODY_BYTES ((size_t)192 * 1024 * 1024)
-#define API_CONNECT_MSEC 5000
-#define API_TOKEN_AGE_SEC 50 /* a token file is read again after so long, and on a 401 */
+#define API_CONNECT_MSEC 5000 /* with the look-up of the name and TLS; -EHOSTUNREACH then */
+#define API_TOKEN_AGE_SEC 50  /* a token file is read again after so long, and on a 401 */
 
 enum api_method { API_GET = 1, API_POST, API_PUT, API_PATCH, API_DELETE };
 
@@ -56,7 +57,7 @@ struct api_reply {
     struct str body;
     bool has_retry_after;
     uint32_t retry_after_sec;
-    struct str reason; /* for people; absent where status is below 400 */
+    struct str reason; /* for people; absent where status is below 300 */
 };
 
 struct api;

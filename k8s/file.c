@@ -142,11 +142,10 @@ static int file_read_to_end(int fd, char *bytes, size_t room, size_t *ret_len)
     return 0;
 }
 
-int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
-              struct arena *arena, struct str *ret_bytes)
+static int file_read_at(int folder_fd, const char *name, size_t max_bytes, struct arena *arena,
+                        struct str *ret_bytes)
 {
-    cleanup_fd int fd =
-        openat(dirfd(folder->dir), name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    cleanup_fd int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat state = {0};
     char *bytes = NULL;
     size_t len = 0;
@@ -171,6 +170,17 @@ int file_read(const struct file_folder *folder, const char *name, size_t max_byt
         return -EAGAIN;
     *ret_bytes = (struct str){.ptr = bytes, .len = len};
     return 0;
+}
+
+int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
+              struct arena *arena, struct str *ret_bytes)
+{
+    return file_read_at(dirfd(folder->dir), name, max_bytes, arena, ret_bytes);
+}
+
+int file_read_path(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_bytes)
+{
+    return file_read_at(AT_FDCWD, path, max_bytes, arena, ret_bytes);
 }
 
 struct str file_shown_name(const char *name, struct arena *arena)

@@ -49,6 +49,10 @@ int file_read(const struct file_folder *folder, const char *name, size_t max_byt
               struct arena *arena, struct str *ret_bytes)
     __attribute__((warn_unused_result, nonnull));
 
+/* The same for a path that is no part of a folder. */
+int file_read_path(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_bytes)
+    __attribute__((warn_unused_result, nonnull));
+
 /* A file's name for people: what could drive a terminal stands as `?`. Absent: out of memory. */
 struct str file_shown_name(const char *name, struct arena *arena)
     __attribute__((warn_unused_result, nonnull));

@@ -1,0 +1,298 @@
+#include "k8s/api_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "planner/buffer.h"
+
+#define MAX_ENCODED_BYTES (1024 * 1024)
+
+uint64_t api_clock_msec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+struct str api_encode(struct arena *arena, struct str text)
+{
+    struct buffer out = buffer_make(arena, MAX_ENCODED_BYTES);
+
+    for (size_t i = 0; i < text.len; i++) {
+        const char c = text.ptr[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            c == '-' || c == '.' || c == '_' || c == '~')
+            buffer_add_char(&out, c);
+        else
+            buffer_add_format(&out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+    return buffer_text(&out);
+}
+
+/* ---- where the server is ---- */
+
+static void part_free(char **part)
+{
+    curl_free(*part);
+}
+
+#define cleanup_part __attribute__((cleanup(part_free)))
+
+static void url_free(CURLU **url)
+{
+    curl_url_cleanup(*url);
+}
+
+#define cleanup_url __attribute__((cleanup(url_free)))
+
+static char *part_of(CURLU *url, CURLUPart what, unsigned flags)
+{
+    char *part = NULL;
+
+    return curl_url_get(url, what, &part, flags) == CURLUE_OK ? part : NULL;
+}
+
+/* Whether the environment's proxy is not for it: this machine itself. */
+static bool is_here(struct str host)
+{
+    return str_equal_ascii_nocase(host, STR("localhost")) || str_starts_with(host, STR("127.")) ||
+           str_equal(host, STR("[::1]"));
+}
+
+/* A certificate for another name than the host's: the request is made for that name, and the
+ * connection to the host. */
+static int set_tls_name(struct api *api, const char *host, const char *port, const char *path,
+                        struct str name)
+{
+    bool is_ipv6 = memchr(name.ptr, ':', name.len) != NULL && name.ptr[0] != '[';
+    struct str shown =
+        arena_format(&api->arena, is_ipv6 ? "[%.*s]" : "%.*s", (int)name.len, name.ptr);
+    struct str base = {0};
+    struct str connect = {0};
+    struct str header = {0};
+
+    if (!str_present(shown))
+        return -ENOMEM;
+    base = arena_format(&api->arena, "https://%s:%s%s", shown.ptr, port, path);
+    connect = arena_format(&api->arena, "%s:%s:%s:%s", shown.ptr, port, host, port);
+    header = arena_format(&api->arena, "Host: %s:%s", host, port);
+    if (!str_present(base) || !str_present(connect) || !str_present(header))
+        return -ENOMEM;
+    api->base_url = base.ptr;
+    api->host_header = header.ptr;
+    api->connect_to = curl_slist_append(NULL, connect.ptr);
+    return api->connect_to != NULL ? 0 : -ENOMEM;
+}
+
+static bool is_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.ptr[i];
+
+        if (c <= ' ' || c >= 0x7f || strchr("/?#@%\\", c) != NULL)
+            return false;
+    }
+    return name.len > 0;
+}
+
+static int refuse(struct str *reterr_reason, const char *what)
+{
+    *reterr_reason = str_of(what);
+    return -EINVAL;
+}
+
+static int set_server(struct api *api, const struct access *access, struct str *reterr_reason)
+{
+    cleanup_url CURLU *url = curl_url();
+    cleanup_part char *scheme = NULL;
+    cleanup_part char *host = NULL;
+    cleanup_part char *port = NULL;
+    cleanup_part char *path = NULL;
+    const char *text = arena_copy(&api->arena, access->server);
+    size_t path_len = 0;
+
+    if (url == NULL || text == NULL)
+        return -ENOMEM;
+    if (curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) != CURLUE_OK)
+        return refuse(reterr_reason,
+                      "the API server's address is no URL of the form https://host:port");
+    scheme = part_of(url, CURLUPART_SCHEME, 0);
+    host = part_of(url, CURLUPART_HOST, 0);
+    port = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    path = part_of(url, CURLUPART_PATH, 0);
+    if (scheme == NULL || host == NULL || port == NULL || path == NULL)
+        return -ENOMEM;
+    api->plain = strcmp(scheme, "http") == 0;
+    if (!api->plain && strcmp(scheme, "https") != 0)
+        return refuse(reterr_reason, "the API server's address must begin with https://");
+    if (api->plain && api_has_secret(access))
+        return refuse(reterr_reason, "the API server's address begins with http://, and "
+                                     "credentials are never sent in the clear; use https://");
+    path_len = strlen(path);
+    while (path_len > 0 && path[path_len - 1] == '/')
+        path[--path_len] = '\0';
+    api->server = arena_format(&api->arena, "%s://%s:%s%s", scheme, host, port, path);
+    if (!str_present(api->server))
+        return -ENOMEM;
+    api->base_url = api->server.ptr;
+    if (!str_present(access->proxy_url) && is_here(str_of(host)))
+        api->proxy = "";
+    if (!str_present(access->tls_server_name) || api->plain)
+        return 0;
+    if (!is_name(access->tls_server_name))
+        return refuse(reterr_reason, "tls-server-name is no name of a host");
+    return set_tls_name(api, host, port, path, access->tls_server_name);
+}
+
+static int set_proxy(struct api *api, const struct access *access, struct str *reterr_reason)
+{
+    cleanup_url CURLU *url = NULL;
+    cleanup_part char *secret = NULL;
+
+    if (!str_present(access->proxy_url))
+        return 0;
+    url = curl_url();
+    api->proxy = arena_copy(&api->arena, access->proxy_url);
+    if (url == NULL || api->proxy == NULL)
+        return -ENOMEM;
+    if (curl_url_set(url, CURLUPART_URL, api->proxy, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+        return refuse(reterr_reason, "proxy-url is no URL of the form http://host:port");
+    secret = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
+    if (secret == NULL)
+        return 0;
+    api->proxy_secret = str_of(arena_copy(&api->arena, str_of(secret)));
+    return str_present(api->proxy_secret) ? 0 : -ENOMEM;
+}
+
+/* ---- the object ---- */
+
+static void global_init(void)
+{
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int api_new(const struct access *access, struct arena *arena, struct api **ret_api,
+            struct str *reterr_reason)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct api *api = NULL;
+    int r = 0;
+
+    (void)pthread_once(&once, global_init);
+    api = calloc(1, sizeof(*api));
+    if (api == NULL)
+        return -ENOMEM;
+    api->ca.fd = -1;
+    (void)pthread_mutex_init(&api->mutex, NULL);
+    api->insecure = access->insecure;
+    r = set_server(api, access, reterr_reason);
+    if (r == 0)
+        r = set_proxy(api, access, reterr_reason);
+    if (r == 0)
+        r = api_proof_init(api, access, arena, reterr_reason);
+    if (r < 0) {
+        api_free(api);
+        return r;
+    }
+    *ret_api = api;
+    return 0;
+}
+
+void api_free(struct api *api)
+{
+    struct arena arena = {0};
+
+    if (api == NULL)
+        return;
+    for (size_t i = 0; i < api->idle_count; i++)
+        api_loop_free(api->idle[i]);
+    api_proof_done(api);
+    curl_slist_free_all(api->connect_to);
+    (void)pthread_mutex_destroy(&api->mutex);
+    arena = api->arena;
+    arena_release(&arena);
+    free(api);
+}
+
+struct str api_server(const struct api *api)
+{
+    return api->server;
+}
+
+/* ---- one call, waited for ---- */
+
+static int borrow_loop(struct api *api, struct api_loop **ret_loop)
+{
+    struct api_loop *loop = NULL;
+
+    (void)pthread_mutex_lock(&api->mutex);
+    if (api->idle_count > 0)
+        loop = api->idle[--api->idle_count];
+    (void)pthread_mutex_unlock(&api->mutex);
+    if (loop == NULL)
+        return api_loop_new(api, ret_loop);
+    *ret_loop = loop;
+    return 0;
+}
+
+static void return_loop(struct api *api, struct api_loop *loop)
+{
+    (void)pthread_mutex_lock(&api->mutex);
+    if (api->idle_count < API_MAX_IDLE_LOOPS) {
+        api->idle[api->idle_count++] = loop;
+        loop = NULL;
+    }
+    (void)pthread_mutex_unlock(&api->mutex);
+    api_loop_free(loop);
+}
+
+/* The asker's side of a call that is waited for. */
+struct waiting {
+    const struct api_request *request;
+    struct api_reply reply;
+    int result;
+    bool done;
+};
+
+static void waited_for(void *context, int result, const struct api_reply *reply)
+{
+    struct waiting *waiting = context;
+
+    waiting->reply = *reply;
+    waiting->result = result;
+    waiting->done = true;
+}
+
+static int pass_on(void *context, const char *bytes, size_t count)
+{
+    struct waiting *waiting = context;
+
+    return waiting->request->on_bytes(waiting->request->context, bytes, count);
+}
+
+int api_do(struct api *api, const struct api_request *request, struct arena *arena,
+           struct api_reply *ret_reply)
+{
+    struct waiting waiting = {.request = request};
+    struct api_request own = *request;
+    struct api_loop *loop = NULL;
+    int r = borrow_loop(api, &loop);
+
+    if (r < 0)
+        return r;
+    own.context = &waiting;
+    own.on_bytes = request->on_bytes != NULL ? pass_on : NULL;
+    r = api_loop_begin(loop, &own, arena, waited_for, NULL);
+    while (r == 0 && !waiting.done)
+        r = api_loop_turn(loop, API_CONNECT_MSEC);
+    if (r < 0) {
+        api_loop_free(loop);
+        return r;
+    }
+    return_loop(api, loop);
+    *ret_reply = waiting.reply;
+    return waiting.result;
+}

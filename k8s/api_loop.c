@@ -1,0 +1,259 @@
+#include "k8s/api_parts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+struct api_loop {
+    struct api *api; /* borrowed */
+    CURLM *multi;
+    struct api_call *first;
+    size_t told; /* calls that ended in this turn */
+    bool inside; /* libcurl runs: it takes no calls and lets none go */
+};
+
+int api_loop_new(struct api *api, struct api_loop **ret_loop)
+{
+    struct api_loop *loop = calloc(1, sizeof(*loop));
+
+    if (loop == NULL)
+        return -ENOMEM;
+    loop->api = api;
+    loop->multi = curl_multi_init();
+    if (loop->multi == NULL) {
+        free(loop);
+        return -ENOMEM;
+    }
+    *ret_loop = loop;
+    return 0;
+}
+
+static void link_call(struct api_loop *loop, struct api_call *call)
+{
+    call->loop = loop;
+    call->next = loop->first;
+    if (loop->first != NULL)
+        loop->first->previous = call;
+    loop->first = call;
+}
+
+static void unlink_call(struct api_loop *loop, struct api_call *call)
+{
+    if (call->next != NULL)
+        call->next->previous = call->previous;
+    if (call->previous != NULL)
+        call->previous->next = call->next;
+    else
+        loop->first = call->next;
+}
+
+static void take_back(struct api_loop *loop, struct api_call *call)
+{
+    if (call->added)
+        (void)curl_multi_remove_handle(loop->multi, call->easy);
+    call->added = false;
+}
+
+static void forget(struct api_loop *loop, struct api_call *call)
+{
+    take_back(loop, call);
+    unlink_call(loop, call);
+    api_call_free(loop->api, call);
+}
+
+void api_loop_free(struct api_loop *loop)
+{
+    if (loop == NULL)
+        return;
+    while (loop->first != NULL)
+        forget(loop, loop->first);
+    (void)curl_multi_cleanup(loop->multi);
+    free(loop);
+}
+
+int api_loop_begin(struct api_loop *loop, const struct api_request *request, struct arena *arena,
+                   void (*on_done)(void *context, int result, const struct api_reply *reply),
+                   struct api_call **ret_call)
+{
+    struct api_call *call = NULL;
+    int r = api_call_new(loop->api, request, arena, &call);
+
+    if (r < 0)
+        return r;
+    call->on_done = on_done;
+    link_call(loop, call);
+    if (ret_call != NULL)
+        *ret_call = call;
+    return 0;
+}
+
+int api_loop_start(struct api_loop *loop, const struct api_request *request,
+                   void (*on_done)(void *context, int result, const struct api_reply *reply),
+                   struct api_call **ret_call)
+{
+    return api_loop_begin(loop, request, NULL, on_done, ret_call);
+}
+
+void api_loop_drop(struct api_loop *loop, struct api_call *call)
+{
+    if (loop->inside)
+        call->dropped = true; /* the turn does it */
+    else
+        forget(loop, call);
+}
+
+void api_loop_wake(struct api_loop *loop)
+{
+    (void)curl_multi_wakeup(loop->multi);
+}
+
+/* Tells the end of a call; what it hears may begin and drop others. */
+static void end_call(struct api_loop *loop, struct api_call *call, int result)
+{
+    struct api_reply reply = {0};
+    int r = api_call_reply(loop->api, call, result, &reply);
+
+    take_back(loop, call);
+    unlink_call(loop, call);
+    call->next = NULL;
+    call->previous = NULL;
+    loop->told++;
+    call->on_done(call->request.context, r, &reply);
+    api_call_free(loop->api, call);
+}
+
+/* When a call is too late, and why; 0: never. */
+static uint64_t limit_of(const struct api_call *call)
+{
+    uint64_t limit_msec = call->request.deadline_msec;
+    uint64_t idle_msec = call->heard_msec + (uint64_t)call->request.idle_sec * 1000;
+
+    if (call->request.idle_sec > 0 && (limit_msec == 0 || idle_msec < limit_msec))
+        limit_msec = idle_msec;
+    return limit_msec;
+}
+
+static struct api_call *find_new(struct api_loop *loop)
+{
+    struct api_call *call = loop->first;
+
+    while (call != NULL && (call->added || call->dropped))
+        call = call->next;
+    return call;
+}
+
+static size_t count_new(const struct api_loop *loop)
+{
+    size_t count = 0;
+
+    for (const struct api_call *call = loop->first; call != NULL; call = call->next)
+        count += !call->added && !call->dropped;
+    return count;
+}
+
+static struct api_call *find_late(struct api_loop *loop, uint64_t now_msec)
+{
+    struct api_call *call = loop->first;
+
+    while (call != NULL && (limit_of(call) == 0 || now_msec < limit_of(call)))
+        call = call->next;
+    return call;
+}
+
+/* Those that are there now: one that fails at once may begin another when it is told. */
+static void begin_new(struct api_loop *loop)
+{
+    size_t count = count_new(loop);
+    struct api_call *call = NULL;
+
+    while (count-- > 0 && (call = find_new(loop)) != NULL) {
+        int r = api_call_prepare(loop->api, call);
+
+        if (r == 0 && curl_multi_add_handle(loop->multi, call->easy) != CURLM_OK)
+            r = -ENOMEM;
+        if (r == 0)
+            call->added = true;
+        else
+            end_call(loop, call, r);
+    }
+}
+
+static void forget_dropped(struct api_loop *loop)
+{
+    struct api_call *next = NULL;
+
+    for (struct api_call *call = loop->first; call != NULL; call = next) {
+        next = call->next;
+        if (call->dropped)
+            forget(loop, call);
+    }
+}
+
+static void end_finished(struct api_loop *loop)
+{
+    int left = 0;
+    const CURLMsg *message = NULL;
+
+    while ((message = curl_multi_info_read(loop->multi, &left)) != NULL) {
+        struct api_call *call = NULL;
+        CURLcode code = message->data.result;
+
+        if (message->msg != CURLMSG_DONE ||
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call) != CURLE_OK)
+            continue;
+        if (api_call_again(loop->api, call, code))
+            take_back(loop, call);
+        else
+            end_call(loop, call, api_call_result(call, code));
+    }
+}
+
+static int drive(struct api_loop *loop)
+{
+    struct api_call *late = NULL;
+    CURLMcode code = CURLM_OK;
+    int running = 0;
+
+    begin_new(loop);
+    loop->inside = true;
+    code = curl_multi_perform(loop->multi, &running);
+    loop->inside = false;
+    if (code != CURLM_OK)
+        return code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO;
+    forget_dropped(loop);
+    end_finished(loop);
+    while ((late = find_late(loop, api_clock_msec())) != NULL)
+        end_call(loop, late, -ETIMEDOUT);
+    return 0;
+}
+
+static int wait_msec(struct api_loop *loop, uint32_t timeout_msec)
+{
+    uint64_t now_msec = api_clock_msec();
+    uint64_t wait = timeout_msec < INT_MAX ? timeout_msec : INT_MAX;
+
+    for (const struct api_call *call = loop->first; call != NULL; call = call->next) {
+        uint64_t limit_msec = limit_of(call);
+
+        if (!call->added || (limit_msec != 0 && limit_msec <= now_msec))
+            return 0;
+        if (limit_msec != 0 && limit_msec - now_msec < wait)
+            wait = limit_msec - now_msec;
+    }
+    return (int)wait;
+}
+
+int api_loop_turn(struct api_loop *loop, uint32_t timeout_msec)
+{
+    CURLMcode code = CURLM_OK;
+    int r = 0;
+
+    loop->told = 0;
+    r = drive(loop);
+    if (r < 0 || loop->told > 0)
+        return r;
+    code = curl_multi_poll(loop->multi, NULL, 0, wait_msec(loop, timeout_msec), NULL);
+    if (code != CURLM_OK)
+        return code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO;
+    return drive(loop);
+}
