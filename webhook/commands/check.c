@@ -6,7 +6,7 @@
 
 #include "webhook/commands/commands.h"
 #include "webhook/commands/files.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/open_world.h"
 
@@ -39,43 +39,14 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
          .value = "FILE",
          .help = "file, folder, or - for standard input; may be repeated",
          .target.texts = &line->files},
-        {.name = "recursive",
-         .letter = 'R',
-         .kind = OPTION_FLAG,
-         .help = "folders in folders too",
-         .target.flag = &line->deep},
-        {.name = "evidence",
-         .kind = OPTION_TEXT,
-         .value = "DIR",
-         .help = "folder of signed evidence and namespaces",
-         .target.text = &line->evidence},
-        {.name = "keyring",
-         .kind = OPTION_TEXT,
-         .value = "DIR",
-         .help = "folder of <key-id>.pem public keys",
-         .target.text = &line->keyring},
-        {.name = "config",
-         .kind = OPTION_TEXT,
-         .value = "FILE",
-         .help = "configuration of the gate",
-         .target.text = &line->config},
-        {.name = "namespace",
-         .letter = 'n',
-         .kind = OPTION_TEXT,
-         .value = "NAME",
-         .help = "of manifests that name none (default)",
-         .target.text = &line->namespace_name},
-        {.name = "as-of",
-         .kind = OPTION_TEXT,
-         .value = "TIME",
-         .help = "decide as at this moment, as 2026-03-01T12:00:00Z (now)",
-         .target.text = &line->as_of},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_CHOICE,
-         .choices = check_outputs,
-         .help = "how decisions are printed (table)",
-         .target.choice = &line->output},
+        option_known_flag(OPTION_RECURSIVE, &line->deep),
+        option_known_text(OPTION_EVIDENCE, &line->evidence),
+        option_known_text(OPTION_KEYRING, &line->keyring),
+        option_known_text(OPTION_CONFIG, &line->config),
+        option_explained(option_known_text(OPTION_NAMESPACE, &line->namespace_name),
+                         "of manifests that name none (default)"),
+        option_known_text(OPTION_AS_OF, &line->as_of),
+        option_output(check_outputs, "how decisions are printed (table)", &line->output),
     };
     const struct options options = {
         .arguments = "-f FILE…",

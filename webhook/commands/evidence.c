@@ -6,7 +6,7 @@
 #include "planner/buffer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/open_world.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 
 #define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
@@ -31,39 +31,12 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
                                               struct arena *arena, struct operands *ret_operands)
 {
     const struct option_row rows[] = {
-        {.name = "evidence",
-         .kind = OPTION_TEXT,
-         .value = "DIR",
-         .help = "folder of signed evidence and namespaces",
-         .target.text = &line->evidence},
-        {.name = "keyring",
-         .letter = 'k',
-         .kind = OPTION_TEXT,
-         .value = "DIR",
-         .help = "folder of <key-id>.pem public keys",
-         .target.text = &line->keyring},
-        {.name = "config",
-         .kind = OPTION_TEXT,
-         .value = "FILE",
-         .help = "configuration of the gate",
-         .target.text = &line->config},
-        {.name = "namespace",
-         .letter = 'n',
-         .kind = OPTION_TEXT,
-         .value = "NAME",
-         .help = "only what lies in that namespace",
-         .target.text = &line->namespace_name},
-        {.name = "as-of",
-         .kind = OPTION_TEXT,
-         .value = "TIME",
-         .help = "ages and ends as at this moment (now)",
-         .target.text = &line->as_of},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_CHOICE,
-         .choices = evidence_outputs,
-         .help = "how it is printed (table)",
-         .target.choice = &line->output},
+        option_known_text(OPTION_EVIDENCE, &line->evidence),
+        option_known_text(OPTION_KEYRING, &line->keyring),
+        option_known_text(OPTION_CONFIG, &line->config),
+        option_known_text(OPTION_NAMESPACE, &line->namespace_name),
+        option_known_text(OPTION_AS_OF, &line->as_of),
+        option_output(evidence_outputs, "how it is printed (table)", &line->output),
     };
     const struct options options = {
         .arguments = "",

@@ -51,12 +51,16 @@ static void options_print_row(const struct option_row *row)
 
 static void options_print_help(const struct options *options, const char *command)
 {
+    /* examples begin with two blanks and `sandgate` */
+    bool plugin = strncmp(command, "kubectl ", sizeof("kubectl ") - 1) == 0;
+
     printf("Usage: %s [OPTION…]%s%s\n\n%s\n\nOptions:\n", command,
            options->arguments[0] != '\0' ? " " : "", options->arguments, options->about);
     for (size_t i = 0; i < options->row_count; i++)
         options_print_row(&options->rows[i]);
     printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "this text");
-    printf("\nExit status:\n%s\n\nExample:\n%s\n", options->statuses, options->example);
+    printf("\nExit status:\n%s\n\nExample:\n%s%s\n", options->statuses, plugin ? "  kubectl" : "",
+           options->example + (plugin ? 1 : 0));
 }
 
 static bool options_read_choice(const struct option_row *row, const char *command,

@@ -7,7 +7,7 @@
 #include "planner/plan.h"
 #include "planner/tree.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/yaml_output.h"
 #include "webhook/bytes.h"
@@ -153,12 +153,7 @@ static int plan_run(int argc, char **argv)
 {
     unsigned output = PLAN_OUTPUT_JSON;
     const struct option_row rows[] = {
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_CHOICE,
-         .choices = plan_outputs,
-         .help = "how the packet is printed (json)",
-         .target.choice = &output},
+        option_output(plan_outputs, "how the packet is printed (json)", &output),
     };
     const struct options options = {
         .arguments = "FILE",

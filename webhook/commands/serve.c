@@ -1,7 +1,7 @@
 #include "webhook/serve.h"
 #include "planner/arena.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 
 /* In the order of enum log_level, from LOG_LEVEL_ERROR on. */
 static const char *const serve_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -11,12 +11,8 @@ static int serve_command(int argc, char **argv)
     struct serve_options serve = {0};
     unsigned level = LOG_LEVEL_INFO - LOG_LEVEL_ERROR;
     const struct option_row rows[] = {
-        {.name = "config",
-         .letter = 'c',
-         .kind = OPTION_TEXT,
-         .value = "FILE",
-         .help = "the GateConfiguration to serve by (required)",
-         .target.text = &serve.config_path},
+        option_explained(option_known_text(OPTION_CONFIG, &serve.config_path),
+                         "the GateConfiguration to serve by (required)"),
         {.name = "check",
          .kind = OPTION_FLAG,
          .help = "only read configuration, keyring, certificates and folder",

@@ -12,7 +12,7 @@
 #include "webhook/commands/commands.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/files.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 
 #define VERIFY_MAX_JSON_BYTES ((size_t)64 * 1024 * 1024)
@@ -266,23 +266,9 @@ static int verify_run(int argc, char **argv)
     unsigned output = VERIFY_OUTPUT_TABLE;
     bool deep = false;
     const struct option_row rows[] = {
-        {.name = "keyring",
-         .letter = 'k',
-         .kind = OPTION_TEXT,
-         .value = "DIR",
-         .help = "folder of <key-id>.pem public keys",
-         .target.text = &keyring_directory},
-        {.name = "recursive",
-         .letter = 'R',
-         .kind = OPTION_FLAG,
-         .help = "folders in folders too",
-         .target.flag = &deep},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_CHOICE,
-         .choices = verify_outputs,
-         .help = "how it is printed (table)",
-         .target.choice = &output},
+        option_known_text(OPTION_KEYRING, &keyring_directory),
+        option_known_flag(OPTION_RECURSIVE, &deep),
+        option_output(verify_outputs, "how it is printed (table)", &output),
     };
     const struct options options = {
         .arguments = "--keyring DIR FILE…",

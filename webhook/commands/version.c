@@ -8,7 +8,7 @@
 #include "planner/arena.h"
 #include "planner/text.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options.h"
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 
 static const char *const version_contracts[] = {
@@ -79,12 +79,7 @@ static int version_run(int argc, char **argv)
     static const char *const outputs[] = {"table", "json", NULL};
     unsigned output = 0;
     const struct option_row rows[] = {
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_CHOICE,
-         .choices = outputs,
-         .help = "how it is printed",
-         .target.choice = &output},
+        option_output(outputs, "how it is printed", &output),
     };
     const struct options options = {
         .arguments = "",

@@ -1,0 +1,29 @@
+#ifndef WEBHOOK_COMMANDS_OPTIONS_KNOWN_H
+#define WEBHOOK_COMMANDS_OPTIONS_KNOWN_H
+
+/* options_known - the options that mean the same in every command that has them. */
+
+#include "webhook/commands/options.h"
+
+enum option_known {
+    OPTION_CONFIG = 0,
+    OPTION_EVIDENCE,
+    OPTION_KEYRING,
+    OPTION_KUBECONFIG,
+    OPTION_CONTEXT,
+    OPTION_NAMESPACE,
+    OPTION_AS_OF,
+    OPTION_RECURSIVE,
+    OPTION_OUTPUT,
+    OPTION_KNOWN_COUNT
+};
+
+struct option_row option_known_text(enum option_known which, const char **target);
+struct option_row option_known_flag(enum option_known which, bool *target);
+/* -o, --output, one of these; their list ends with NULL. */
+struct option_row option_output(const char *const *choices, const char *help, unsigned *target);
+
+/* The row with an explanation of the command's own. */
+struct option_row option_explained(struct option_row row, const char *help);
+
+#endif
