@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "k8s/cluster.h"
 #include "k8s/document.h"
 #include "k8s/keyring.h"
 #include "planner/plan.h"
@@ -223,12 +224,19 @@ static void read_source(struct config_section *section, struct config *config)
         config->source = choice == 1 ? CONFIG_SOURCE_DIRECTORY : CONFIG_SOURCE_CLUSTER;
     section_path(section, "directory", &config->evidence_directory);
     section_path(section, "kubeconfig", &config->kubeconfig);
+    section_list(section, "namespaces", rule_namespace, &config->namespaces);
     if (config->source == CONFIG_SOURCE_DIRECTORY && config->evidence_directory == NULL)
         section_refuse(section, tree_get(section->object, "source"), false,
                        "evidence.source is directory, so evidence.directory must name one");
     if (config->source == CONFIG_SOURCE_CLUSTER && config->evidence_directory != NULL)
         section_refuse(section, tree_get(section->object, "directory"), false,
                        "evidence.directory is only read with evidence.source: directory");
+    if (config->source == CONFIG_SOURCE_DIRECTORY && config->namespaces.count > 0)
+        section_refuse(section, tree_get(section->object, "namespaces"), false,
+                       "evidence.namespaces is only read with evidence.source: cluster");
+    if (config->namespaces.count > CLUSTER_MAX_NAMESPACES)
+        section_refuse(section, tree_get(section->object, "namespaces"), false,
+                       "evidence.namespaces has more than %d entries", CLUSTER_MAX_NAMESPACES);
 }
 
 static void read_own_namespace(struct config_section *section, struct config *config)

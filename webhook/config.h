@@ -38,8 +38,9 @@ struct config {
     struct str_list tls_client_names;
     char *keyring_directory;
     enum config_source source;
-    char *evidence_directory; /* NULL: none */
-    char *kubeconfig;         /* NULL: none */
+    char *evidence_directory;   /* NULL: none */
+    char *kubeconfig;           /* NULL: none */
+    struct str_list namespaces; /* beside the gate's own; empty: all */
     uint32_t max_stale_sec;
     struct policy policy;
     bool own_namespace_named; /* evidence.namespace is given; else policy has the default */

@@ -92,6 +92,7 @@ static void assert_defaults(const struct config *c)
     cr_assert_eq(c->source, CONFIG_SOURCE_CLUSTER);
     cr_assert_null(c->evidence_directory);
     cr_assert_null(c->kubeconfig);
+    cr_assert_eq(c->namespaces.count, 0);
     cr_assert_eq(c->max_stale_sec, 180);
     cr_assert_eq(c->limits.max_body_bytes, 20971520);
     cr_assert_eq(c->limits.max_in_flight, 64);
@@ -179,6 +180,17 @@ static const char everything[] =
     "  threads: 3, deadlineMarginMilliseconds: 4}\n"
     "decisionLog: {path: /a/log, allowed: true}\n"
     "drainSeconds: 0\n";
+
+Test(config, named_namespaces_limit_a_cluster)
+{
+    struct config *c = read_right("evidence: {namespaces: [payments, scratch]}\n");
+
+    cr_assert_eq(c->source, CONFIG_SOURCE_CLUSTER);
+    cr_assert_eq(c->namespaces.count, 2);
+    assert_text(c->namespaces.items[0], "payments");
+    assert_text(c->namespaces.items[1], "scratch");
+    config_unref(c);
+}
 
 Test(config, every_key_is_read)
 {
@@ -309,6 +321,11 @@ static const struct {
      "1:20: evidence.source is directory, so evidence.directory must name one\n"},
     {"evidence: {directory: a}\n",
      "1:23: evidence.directory is only read with evidence.source: directory\n"},
+    {"evidence: {source: directory, directory: a, namespaces: [b]}\n",
+     "1:57: evidence.namespaces is only read with evidence.source: cluster\n"},
+    {"evidence: {namespaces: payments}\n", "1:24: evidence.namespaces must be a list\n"},
+    {"evidence: {namespaces: [payments, \"pay*\"]}\n",
+     "1:35: evidence.namespaces: an entry must be the exact name of a namespace\n"},
     {"evidence: {source: folder}\n", "1:20: evidence.source must be one of: cluster, directory\n"},
     {"evidence: {namespace: \"a*\"}\n",
      "1:23: evidence.namespace must be the exact name of a namespace\n"},
