@@ -17,11 +17,17 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
         .in_flight = atomic_load(&server->budget.in_flight),
         .in_flight_bytes = atomic_load(&server->budget.bytes),
     };
+    const struct server_gate *gate = &server->options.gate;
+    struct cluster_status watch = {0};
     const char *why = NULL;
     struct answer_text answer = {.type = "text/plain; version=0.0.4"};
     struct str text = {0};
 
     state.ready = server_health(server, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
+    if (gate->look != NULL) {
+        gate->look(gate->context, &watch);
+        state.watch = &watch;
+    }
     if (metrics_write(server->options.metrics, &state, &arena, &text) == 0)
         answer.ptr = strndup(text.ptr, text.len);
     if (answer.ptr == NULL) {

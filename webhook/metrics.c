@@ -4,9 +4,11 @@
 #include <inttypes.h>
 
 #include "planner/buffer.h"
+#include "webhook/metrics_watch.h"
 
 #define METRICS_MAX_BYTES ((size_t)64 * 1024)
 #define USEC_PER_SEC 1000000
+#define TIMEOUT_CODE 504
 
 /* The last stands for every other one. */
 static const int codes[METRICS_CODE_COUNT] = {
@@ -70,6 +72,11 @@ void metrics_count_review(struct metrics *metrics, enum gate_outcome outcome, bo
     count(&metrics->review_usec, usec);
 }
 
+void metrics_count_undecided(struct metrics *metrics, int code)
+{
+    count(&metrics->undecided[code == TIMEOUT_CODE], 1);
+}
+
 void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool done)
 {
     count(&metrics->reloads[part][done], 1);
@@ -114,6 +121,11 @@ static void write_reviews(struct metrics *metrics, struct buffer *b)
                               "sandgate_reviews_total{outcome=\"%s\",allowed=\"%s\"} %" PRIu64 "\n",
                               gate_outcome_text((enum gate_outcome)i), allowed ? "true" : "false",
                               look(&metrics->reviews[i][allowed]));
+    write_head(b, "sandgate_reviews_undecided_total", "counter",
+               "Reviews that were denied because the cluster was not heard of in time.");
+    for (size_t i = 0; i < 2; i++)
+        buffer_add_format(b, "sandgate_reviews_undecided_total{code=\"%s\"} %" PRIu64 "\n",
+                          i == 0 ? "503" : "504", look(&metrics->undecided[i]));
     write_head(b, "sandgate_review_duration_seconds", "histogram",
                "Time from the last byte of a review to its answer.");
     for (size_t i = 0; i < METRICS_BUCKET_COUNT; i++) {
@@ -170,6 +182,8 @@ int metrics_write(struct metrics *metrics, const struct metrics_state *state, st
     write_requests(metrics, &b);
     write_reviews(metrics, &b);
     write_life(metrics, &b);
+    if (state->watch != NULL)
+        metrics_write_watch(state->watch, &b);
     text = buffer_text(&b);
     if (!str_present(text))
         return -ENOMEM;

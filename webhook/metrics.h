@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "k8s/cluster.h"
 #include "planner/arena.h"
 #include "planner/text.h"
 #include "webhook/gate.h"
@@ -54,6 +55,7 @@ struct metrics {
     _Atomic uint64_t reviews[METRICS_OUTCOME_COUNT][2]; /* by outcome; denied, allowed */
     _Atomic uint64_t review_buckets[METRICS_BUCKET_COUNT + 1];
     _Atomic uint64_t review_usec;
+    _Atomic uint64_t undecided[2];                   /* denied with 503, with 504 */
     _Atomic uint64_t reloads[METRICS_PART_COUNT][2]; /* failed, done */
     _Atomic uint64_t cut[METRICS_CUT_COUNT];
     _Atomic int64_t certificate_expires_sec; /* since 1970; 0: unknown */
@@ -65,11 +67,14 @@ struct metrics_state {
     uint64_t connections;
     uint64_t in_flight;
     uint64_t in_flight_bytes;
+    const struct cluster_status *watch; /* NULL: no cluster is watched */
 };
 
 void metrics_count_request(struct metrics *metrics, enum metrics_path path, int status);
 void metrics_count_review(struct metrics *metrics, enum gate_outcome outcome, bool allowed,
                           uint64_t usec);
+/* Denied because it could not be found out in time: code 503 or 504. */
+void metrics_count_undecided(struct metrics *metrics, int code);
 void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool done);
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why);
 

@@ -343,6 +343,8 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
     if (exchange.decided && request->status == MHD_HTTP_OK)
         metrics_count_review(server->options.metrics, exchange.decision.outcome,
                              exchange.decision.allowed, clock_usec() - request->complete_usec);
+    if (exchange.undecided != 0 && request->status == MHD_HTTP_OK)
+        metrics_count_undecided(server->options.metrics, exchange.undecided);
     request_log(request, &exchange);
     return true;
 }

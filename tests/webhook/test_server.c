@@ -201,6 +201,43 @@ Test(metrics, are_text_for_prometheus)
         cr_expect(str_contains(text, str_of(lines[i])), "%s", lines[i]);
 }
 
+Test(metrics, of_a_cluster_are_there_where_one_is_watched)
+{
+    static struct metrics metrics;
+    static const char *const lines[] = {
+        "\nsandgate_watch_age_seconds 61.005\n",
+        "\nsandgate_watch_relists_total 2\n",
+        "\nsandgate_watch_failures_total 3\n",
+        "\nsandgate_confirmations_total 4\n",
+        "\nsandgate_confirmations_refused_total 5\n",
+        "\nsandgate_evidence_objects 6\n",
+        "\nsandgate_namespaces 7\n",
+        "\nsandgate_reviews_undecided_total{code=\"503\"} 1\n",
+        "\nsandgate_reviews_undecided_total{code=\"504\"} 2\n",
+    };
+    const struct cluster_status watch = {.ready = true,
+                                         .heard_age_msec = 61005,
+                                         .relists = 2,
+                                         .failures = 3,
+                                         .confirmations = 4,
+                                         .confirmations_refused = 5,
+                                         .config_maps = 6,
+                                         .namespaces = 7};
+    struct metrics_state state = {.watch = &watch};
+    struct arena cleanup_arena arena = {0};
+    struct str text = {0};
+
+    metrics_count_undecided(&metrics, 503);
+    metrics_count_undecided(&metrics, 504);
+    metrics_count_undecided(&metrics, 504);
+    cr_assert_eq(metrics_write(&metrics, &state, &arena, &text), 0);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        cr_expect(str_contains(text, str_of(lines[i])), "%s", lines[i]);
+    state.watch = NULL;
+    cr_assert_eq(metrics_write(&metrics, &state, &arena, &text), 0);
+    cr_expect_not(str_contains(text, STR("sandgate_watch_")));
+}
+
 /* What a log of that kind writes, without the time. */
 static void read_line(bool text, char ret_line[static 512])
 {

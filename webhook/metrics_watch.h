@@ -1,0 +1,11 @@
+#ifndef WEBHOOK_METRICS_WATCH_H
+#define WEBHOOK_METRICS_WATCH_H
+
+/* metrics_watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
+
+#include "k8s/cluster.h"
+#include "planner/buffer.h"
+
+void metrics_write_watch(const struct cluster_status *status, struct buffer *b);
+
+#endif
