@@ -1,0 +1,246 @@
+/* The rows of F06-watch-410-bookmarks-restart: the store and what is asked next, after each step.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "planner/buffer.h"
+#include "planner/tree.h"
+#include "tests/k8s/evidence_helper.h"
+#include "tests/k8s/reflector_site.h"
+
+#define FOLDER "F06-watch-410-bookmarks-restart"
+#define BIG_BYTES (1400 * 1024) /* of an event: nearly what etcd lets an object be */
+
+static struct arena arena;
+
+static void begin(void)
+{
+    const struct reflector_options options = {.path = STR("/api/v1/configmaps")};
+
+    rsite_begin_with(&options);
+}
+
+static void done(void)
+{
+    rsite_done();
+    arena_release(&arena);
+}
+
+TestSuite(reflector_cases, .init = begin, .fini = done);
+
+static struct str input(const char *name)
+{
+    struct str path = helper_text(&arena, "%s/cases/" FOLDER "/%s", TESTS_DIR, name);
+
+    return helper_bytes(&arena, path.ptr);
+}
+
+static const cJSON *find_row(const char *item)
+{
+    static const struct document_options options = {
+        .syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN, .max_nodes = 1000000};
+    struct str path = helper_text(&arena, "%s/cases/index.json", TESTS_DIR);
+    struct document_error error = {0};
+    cJSON *rows = NULL;
+    const cJSON *row = NULL;
+
+    cr_assert_eq(document_read(helper_bytes(&arena, path.ptr), &options, &arena, &rows, &error), 0);
+    cJSON_ArrayForEach(row, rows)
+    {
+        if (str_equal(tree_get_text(row, "case"), STR("F06")) &&
+            str_equal(tree_get_text(row, "item"), str_of(item)))
+            return tree_get(row, "expect");
+    }
+    cr_assert(false, "no row %s", item);
+    return NULL;
+}
+
+static const char *wanted_store(const cJSON *expect)
+{
+    struct buffer b = buffer_make(&arena, 4096);
+    const cJSON *entry = NULL;
+
+    cJSON_ArrayForEach(entry, tree_get(expect, "store"))
+    {
+        buffer_add_format(&b, "%s%s=%s", b.len > 0 ? " " : "", entry->string, entry->valuestring);
+    }
+    return buffer_text(&b).ptr;
+}
+
+/* What a row says of the next step, in the site's words. */
+static const char *wanted_next(const char *item, const cJSON *expect)
+{
+    static const struct {
+        const char *text, *shown;
+    } words[] = {
+        {"list", "list"},
+        {"watch from 100", "watch 100"},
+        {"watch from 120", "watch 120"},
+        {"watch from 310", "watch 310"},
+        {"watch from 311", "watch 311"},
+        {"watch from 311 after a pause, or list", "watch 311 paused"},
+        {"watch with growing pauses", "watch 311 paused"},
+        {"watch from 314", "watch 314"},
+    };
+    struct str next = tree_get_text(expect, "next");
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (str_equal(next, str_of(words[i].text)))
+            return words[i].shown;
+    }
+    cr_assert(false, "row %s asks for %s", item, next.ptr);
+    return NULL;
+}
+
+static void expect_row(const char *item)
+{
+    const cJSON *expect = find_row(item);
+
+    cr_expect_str_eq(rsite_store(), wanted_store(expect), "%s: %s", item, rsite_store());
+    cr_expect_str_eq(rsite_next(), wanted_next(item, expect), "%s", item);
+}
+
+/* How bytes arrive. */
+static size_t piece = SIZE_MAX;
+
+static void step(const char *name)
+{
+    rsite_answer_pieces(input(name), piece);
+}
+
+static void step_empty_ten_times(void)
+{
+    uint32_t base = 0;
+
+    for (int i = 0; i < 10; i++) {
+        step("7-watch-empty.ndjson");
+        (void)rsite_next();
+        cr_expect(rsite.task.pause_msec >= base, "%u after %u", rsite.task.pause_msec, base);
+        base = REFLECTOR_PAUSE_MIN_MSEC << i;
+        if (base > REFLECTOR_PAUSE_MAX_MSEC)
+            base = REFLECTOR_PAUSE_MAX_MSEC;
+    }
+}
+
+/* Up to the step that variants do in another way. */
+static void steps_1_and_2(void)
+{
+    step("1-list.json");
+    step("2-watch-from-100.ndjson");
+}
+
+static void steps_5_to_8(void)
+{
+    step("5-watch-from-310-cut.ndjson");
+    step("6-watch-error-500.ndjson");
+    step_empty_ten_times();
+    step("8-unknown-type.ndjson");
+}
+
+Test(reflector_cases, every_step_leaves_what_its_row_says)
+{
+    step("1-list.json");
+    expect_row("after 1");
+    step("2-watch-from-100.ndjson");
+    expect_row("after 2");
+    step("3-watch-from-120.ndjson");
+    expect_row("after 3");
+    step("4-relist.json");
+    expect_row("after 4");
+    step("5-watch-from-310-cut.ndjson");
+    expect_row("after 5");
+    step("6-watch-error-500.ndjson");
+    expect_row("after 6");
+    step_empty_ten_times();
+    expect_row("after 7");
+    step("8-unknown-type.ndjson");
+    expect_row("after 8");
+}
+
+Test(reflector_cases, variant_a_a_plain_410_is_the_same)
+{
+    steps_1_and_2();
+    rsite_fail(410, input("3a-status-410.json").ptr, 0);
+    expect_row("variant A");
+    cr_expect_str_eq(reflector_reason(rsite.reflector).ptr, "");
+}
+
+Test(reflector_cases, variant_b_bytes_come_one_by_one)
+{
+    piece = 1;
+    steps_1_and_2();
+    step("3-watch-from-120.ndjson");
+    step("4-relist.json");
+    steps_5_to_8();
+    expect_row("variant B");
+}
+
+Test(reflector_cases, variant_b_two_events_come_in_one_piece)
+{
+    struct str first = input("2-watch-from-100.ndjson");
+    const char *second = memchr(first.ptr, '\n', first.len);
+
+    step("1-list.json");
+    second = memchr(second + 1, '\n', first.len - (size_t)(second + 1 - first.ptr));
+    (void)rsite_next();
+    cr_assert_eq(rsite_bytes((struct str){first.ptr, (size_t)(second + 1 - first.ptr)}), 0);
+    cr_expect_str_eq(rsite_store(), "a=2 b=1 c=1");
+    cr_assert_eq(
+        rsite_bytes((struct str){second + 1, first.len - (size_t)(second + 1 - first.ptr)}), 0);
+    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
+    expect_row("after 2");
+}
+
+Test(reflector_cases, variant_b_an_event_of_1400_kib)
+{
+    struct buffer b = buffer_make(&arena, 4 * BIG_BYTES);
+
+    step("1-list.json");
+    buffer_add(&b, STR("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"z\",\"namespace\":"
+                       "\"n\",\"resourceVersion\":\"500\"},\"data\":{\"v\":\"big\",\"w\":\""));
+    for (size_t i = 0; i < BIG_BYTES; i++)
+        buffer_add_char(&b, 'x');
+    buffer_add(&b, STR("\"}}}\n"));
+    rsite_answer_pieces(buffer_text(&b), 16384);
+    cr_expect_str_eq(rsite_store(), "n/z=big sandgate-system/a=1 sandgate-system/b=1");
+    cr_expect_str_eq(rsite_next(), "watch 500");
+}
+
+Test(reflector_cases, variant_c_initial_events_are_a_list)
+{
+    const struct reflector_options options = {.path = STR("/api/v1/configmaps"),
+                                              .initial_events = true};
+    struct str bytes = input("9-initial-events.ndjson");
+    size_t before_bookmark = bytes.len - 1;
+
+    rsite_done();
+    rsite_begin_with(&options);
+    cr_expect_str_eq(rsite_next(), "watch initial");
+    cr_expect_str_eq(rsite.task.path.ptr + strlen("/api/v1/configmaps"),
+                     helper_text(&arena,
+                                 "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"
+                                 "&resourceVersionMatch=NotOlderThan&timeoutSeconds=%u",
+                                 rsite.task.timeout_sec)
+                         .ptr);
+    cr_assert_eq(rsite_bytes(rsite_event("ADDED", "sandgate-system/b=91:1")), 0);
+    cr_assert_eq(rsite_bytes(rsite_event("ADDED", "sandgate-system/a=90:1")), 0);
+    cr_expect_not(reflector_listed(rsite.reflector));
+    cr_assert_eq(rsite_bytes(STR("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{"
+                                 "\"resourceVersion\":\"120\",\"annotations\":{"
+                                 "\"k8s.io/initial-events-end\":\"true\"}}}}\n")),
+                 0);
+    cr_expect(reflector_listed(rsite.reflector));
+    cr_assert_eq(rsite_bytes(input("3-watch-from-120.ndjson")), -EREMOTEIO);
+    reflector_failed(rsite.reflector, 0, STR(""), 0, rsite.now_msec);
+
+    cr_expect_str_eq(rsite_next(), "watch initial");
+    while (bytes.ptr[before_bookmark - 1] != '\n')
+        before_bookmark--;
+    cr_assert_eq(rsite_bytes((struct str){bytes.ptr, before_bookmark}), 0);
+    cr_expect_str_eq(rsite_store(), "a=3 b=1 d=1"); /* until the bookmark b may be on its way */
+    cr_assert_eq(
+        rsite_bytes((struct str){bytes.ptr + before_bookmark, bytes.len - before_bookmark}), 0);
+    rsite.now_msec += 5000;
+    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
+    expect_row("variant C");
+}

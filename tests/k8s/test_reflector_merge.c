@@ -1,0 +1,277 @@
+/* Reads beside the watch, and what happens where memory is short. */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "tests/k8s/failing.h"
+#include "tests/k8s/reflector_site.h"
+
+TestSuite(reflector_merge, .init = rsite_begin, .fini = rsite_done);
+
+#define GONE "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"
+
+static void listed(void)
+{
+    rsite_answer(rsite_list("100", "", "a=90:1 b=91:1"));
+    cr_assert_str_eq(rsite_store(), "a=1 b=1");
+}
+
+/* A watch that is open, and old enough to end without a pause. */
+static void watching(void)
+{
+    listed();
+    cr_assert_str_eq(rsite_next(), "watch 100");
+    rsite.now_msec += 5000;
+}
+
+static void event(const char *type, const char *item)
+{
+    cr_assert_eq(rsite_bytes(rsite_event(type, item)), 0);
+}
+
+static void end(void)
+{
+    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
+}
+
+static void fail(int status)
+{
+    reflector_failed(rsite.reflector, status, STR(""), 0, rsite.now_msec);
+}
+
+static struct reflector_merge *merge_begin(void)
+{
+    struct reflector_merge *merge = NULL;
+
+    cr_assert_eq(reflector_merge_new(rsite.reflector, &merge), 0);
+    return merge;
+}
+
+static void merge_end(struct reflector_merge *merge, const char *items)
+{
+    cr_assert_eq(reflector_merge_bytes(merge, rsite_list("900", "", items)), 0);
+    cr_assert_eq(reflector_merge_end(merge), 0);
+    reflector_merge_free(merge);
+}
+
+Test(reflector_merge, a_merge_puts_what_is_new_and_drops_nothing)
+{
+    watching();
+    merge_end(merge_begin(), "a=90:1 b=105:2 c=106:1");
+    cr_expect_str_eq(rsite_store(), "a=1 b=2 c=1");
+    cr_expect_eq(rsite.puts, 4);
+    merge_end(merge_begin(), "");
+    cr_expect_str_eq(rsite_store(), "a=1 b=2 c=1");
+    end();
+    cr_expect_str_eq(rsite_next(), "watch 100"); /* the watch goes on from where it is */
+}
+
+Test(reflector_merge, a_merge_takes_one_object_too)
+{
+    struct reflector_merge *merge = NULL;
+
+    watching();
+    merge = merge_begin();
+    cr_assert_eq(
+        reflector_merge_bytes(merge, STR("{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\","
+                                         "\"resourceVersion\":\"5\"},\"data\":{\"v\":\"1\"}}")),
+        0);
+    cr_assert_eq(reflector_merge_end(merge), 0);
+    reflector_merge_free(merge);
+    cr_expect_str_eq(rsite_store(), "/z=1 n/a=1 n/b=1");
+}
+
+Test(reflector_merge, a_merge_does_not_bring_back_what_was_dropped_meanwhile)
+{
+    struct reflector_merge *first = NULL;
+    struct reflector_merge *later = NULL;
+
+    watching();
+    first = merge_begin();
+    event("DELETED", "a=101:1");
+    later = merge_begin();
+    event("ADDED", "b2=102:1");
+    event("DELETED", "b2=103:1");
+    event("ADDED", "b2=104:1");
+    event("DELETED", "b2=105:1");
+    merge_end(first, "a=90:1 b2=102:1");
+    cr_expect_str_eq(rsite_store(), "b=1");
+    merge_end(later, "a=110:2 b2=102:1"); /* made anew */
+    cr_expect_str_eq(rsite_store(), "a=2 b=1");
+    merge_end(merge_begin(), "b2=120:3");
+    cr_expect_str_eq(rsite_store(), "a=2 b2=3 b=1");
+}
+
+Test(reflector_merge, a_merge_does_not_overwrite_what_the_watch_brought_meanwhile)
+{
+    struct reflector_merge *merge = NULL;
+
+    watching();
+    merge = merge_begin();
+    event("MODIFIED", "a=101:2");
+    merge_end(merge, "a=90x:1 b=91:1");
+    cr_expect_str_eq(rsite_store(), "a=2 b=1");
+}
+
+Test(reflector_merge, the_watch_does_not_overwrite_what_a_merge_saw_ahead_of_it)
+{
+    watching();
+    merge_end(merge_begin(), "a=105:5 z=107:7");
+    event("MODIFIED", "a=101:2");
+    event("DELETED", "a=102:2");
+    event("ADDED", "a=103:3");
+    cr_expect_str_eq(rsite_store(), "a=5 b=1 z=7");
+    event("MODIFIED", "a=105:5");
+    event("ADDED", "z=107:7");
+    cr_expect_eq(rsite.puts, 4);
+    event("MODIFIED", "a=108:8");
+    event("DELETED", "z=109:7");
+    cr_expect_str_eq(rsite_store(), "a=8 b=1");
+}
+
+Test(reflector_merge, a_list_that_began_before_a_merge_does_not_undo_it)
+{
+    listed();
+    rsite_answer(STR(GONE));
+    cr_assert_str_eq(rsite_next(), "list");
+    merge_end(merge_begin(), "a=105:5 z=107:7");
+    cr_assert_eq(rsite_bytes(rsite_list("104", "", "a=90:1 b=91:1")), 0);
+    end();
+    cr_expect_str_eq(rsite_store(), "a=5 b=1 z=7");
+    rsite_answer(STR(GONE));
+    fail(0);
+    reflector_relist(rsite.reflector, REFLECTOR_LATEST);
+    rsite_answer(rsite_list("110", "", "a=106:6"));
+    cr_expect_str_eq(rsite_store(), "a=6");
+}
+
+Test(reflector_merge, a_merge_that_is_cut_is_refused)
+{
+    struct reflector_merge *merge = merge_begin();
+    struct str list = rsite_list("900", "", "a=1:1 b=2:2");
+
+    cr_assert_eq(reflector_merge_bytes(merge, (struct str){list.ptr, list.len - 20}), 0);
+    cr_expect_eq(reflector_merge_end(merge), -EBADMSG);
+    reflector_merge_free(merge);
+}
+
+Test(reflector_merge, a_merge_says_where_more_was_dropped_than_is_remembered)
+{
+    struct reflector_merge *merge = NULL;
+
+    watching();
+    merge = merge_begin();
+    for (int i = 0; i <= 4096; i++) {
+        struct str item = arena_format(&rsite.arena, "x%d=1%d:1", i, i);
+
+        event("ADDED", item.ptr);
+        event("DELETED", item.ptr);
+    }
+    cr_assert_eq(reflector_merge_bytes(merge, rsite_list("900", "", "")), 0);
+    cr_expect_eq(reflector_merge_end(merge), -EAGAIN);
+    reflector_merge_free(merge);
+    merge_end(merge_begin(), "x1=5:1");
+}
+
+/* What comes, made before allocations fail. */
+struct script {
+    struct str pages[2];
+    struct str added;
+    struct str deleted;
+};
+
+/* In two pieces, so that something is kept in between. */
+static int run_bytes(struct str bytes)
+{
+    size_t half = bytes.len / 2;
+    int r = rsite_bytes((struct str){bytes.ptr, half});
+
+    return r < 0 ? r : rsite_bytes((struct str){bytes.ptr + half, bytes.len - half});
+}
+
+static int run_lists(const struct script *script)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < 2; i++) {
+        r = reflector_next(rsite.reflector, rsite.now_msec, &rsite.task);
+        if (r == 0)
+            r = run_bytes(script->pages[i]);
+        if (r == 0)
+            r = reflector_ended(rsite.reflector, rsite.now_msec);
+    }
+    return r;
+}
+
+static int run_watch(const struct script *script, struct reflector_merge *merge)
+{
+    int r = run_bytes(script->added);
+
+    if (r == 0)
+        r = run_bytes(script->deleted);
+    if (r == 0)
+        r = reflector_merge_bytes(merge, script->pages[0]);
+    return r == 0 ? reflector_merge_end(merge) : r;
+}
+
+static int run_all(const struct script *script)
+{
+    struct reflector_merge *merge = NULL;
+    int r = run_lists(script);
+
+    if (r == 0)
+        r = reflector_next(rsite.reflector, rsite.now_msec, &rsite.task);
+    if (r == 0)
+        r = reflector_merge_new(rsite.reflector, &merge);
+    if (r == 0)
+        r = run_watch(script, merge);
+    reflector_merge_free(merge);
+    return r;
+}
+
+Test(reflector_merge, every_allocation_may_fail)
+{
+    bool failed = true;
+    unsigned nth = 0;
+
+    while (failed) {
+        struct script script = {0};
+        int r = 0;
+
+        rsite_done();
+        rsite_begin();
+        script.pages[0] = rsite_list("100", "t", "a=90:1");
+        script.pages[1] = rsite_list("100", "", "b=91:1");
+        script.added = rsite_event("ADDED", "c=101:1");
+        script.deleted = rsite_event("DELETED", "b=102:1");
+        failing_alloc_arm(++nth);
+        r = run_all(&script);
+        failed = failing_alloc_failed();
+        cr_assert_eq(r, failed ? -ENOMEM : 0);
+        cr_assert_lt(nth, 1000);
+    }
+    cr_expect_gt(nth, 10);
+    cr_expect_str_eq(rsite_store(), "a=1 c=1");
+}
+
+Test(reflector_merge, no_memory_for_a_new_one)
+{
+    const struct reflector_options options = {
+        .path = STR("/x"), .selector = STR(""), .members = rsite_shape};
+    struct reflector *reflector = NULL;
+    unsigned nth = 0;
+
+    for (;;) {
+        int r = 0;
+
+        failing_alloc_arm(++nth);
+        r = reflector_new(&options, &reflector);
+        if (!failing_alloc_failed()) {
+            cr_assert_eq(r, 0);
+            break;
+        }
+        cr_assert_eq(r, -ENOMEM);
+        cr_assert_lt(nth, 20);
+    }
+    cr_expect_gt(nth, 1);
+    reflector_free(reflector);
+}
