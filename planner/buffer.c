@@ -1,12 +1,16 @@
 #include "planner/buffer.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define FIRST_ROOM_BYTES 1024
 #define SHORT_TEXT_BYTES 256 /* of most formatted texts; longer ones are formatted twice */
 #define ESCAPED_BYTES 6      /* \u00xx */
+#define PIECE_BYTES 256      /* for which room is made at once */
 
 struct buffer buffer_make(struct arena *arena, size_t max_bytes)
 {
@@ -121,11 +125,23 @@ static void buffer_add_escaped(struct buffer *b, char c)
     }
 }
 
-void buffer_add_json(struct buffer *b, struct str s)
+/* In each byte of the word that has to be escaped the highest bit is set. Bits above the lowest one
+ * that is set may be wrong: a borrow runs upwards. */
+static uint64_t json_escape_bits(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t quotes = word ^ (ones * '"'), backslashes = word ^ (ones * '\\');
+
+    return (((word - ones * 0x20) & ~word) | ((quotes - ones) & ~quotes) |
+            ((backslashes - ones) & ~backslashes)) &
+           high;
+}
+
+/* Text by text, for where room is short. */
+static void buffer_add_json_slowly(struct buffer *b, struct str s)
 {
     size_t done = 0;
 
-    buffer_add_char(b, '"');
     for (size_t i = 0; i < s.len; i++) {
         if (!json_needs_escape(s.ptr[i]))
             continue;
@@ -135,6 +151,53 @@ void buffer_add_json(struct buffer *b, struct str s)
     }
     if (done < s.len)
         buffer_add(b, (struct str){.ptr = s.ptr + done, .len = s.len - done});
+}
+
+/* As many whole words as the piece has, each stored before it is looked at. There is room for the
+ * whole piece with every byte escaped, and a word behind it. How many bytes were taken. */
+static size_t buffer_add_json_words(struct buffer *b, struct str piece)
+{
+    size_t i = 0;
+
+    while (piece.len - i >= sizeof(uint64_t)) {
+        uint64_t word = 0, bits = 0;
+        size_t plain = sizeof(word);
+
+        memcpy(&word, piece.ptr + i, sizeof(word));
+        memcpy(b->ptr + b->len, &word, sizeof(word));
+        bits = json_escape_bits(le64toh(word));
+        if (bits != 0)
+            plain = (size_t)__builtin_ctzll(bits) / CHAR_BIT;
+        b->len += plain;
+        i += plain;
+        if (bits == 0)
+            continue;
+        if (json_short_escape(piece.ptr[i]) != 0) {
+            b->ptr[b->len++] = '\\';
+            b->ptr[b->len++] = json_short_escape(piece.ptr[i]);
+        } else {
+            buffer_add_escaped(b, piece.ptr[i]);
+        }
+        i++;
+    }
+    return i;
+}
+
+void buffer_add_json(struct buffer *b, struct str s)
+{
+    buffer_add_char(b, '"');
+    while (s.len > 0 && b->error == 0) {
+        struct str piece = {.ptr = s.ptr, .len = s.len < PIECE_BYTES ? s.len : PIECE_BYTES};
+        size_t most = piece.len * ESCAPED_BYTES + sizeof(uint64_t), taken = 0;
+
+        if (b->len <= b->max_bytes && most <= b->max_bytes - b->len && buffer_reserve(b, most))
+            taken = buffer_add_json_words(b, piece);
+        piece.ptr += taken;
+        piece.len -= taken;
+        buffer_add_json_slowly(b, piece);
+        s.ptr += taken + piece.len;
+        s.len -= taken + piece.len;
+    }
     buffer_add_char(b, '"');
 }
 

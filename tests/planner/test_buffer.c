@@ -72,6 +72,52 @@ Test(buffer, json_escapes_quote_backslash_and_controls_alone)
     cr_expect_str_eq(buffer_text(&b).ptr, "\"\"");
 }
 
+/* Every byte at every place of a word, alone and beside others that are escaped. */
+Test(buffer, json_escapes_the_same_at_every_place)
+{
+    for (unsigned value = 0; value < 256; value++) {
+        for (size_t place = 0; place < 24; place++) {
+            cleanup_arena struct arena arena = {0};
+            struct buffer whole = buffer_make(&arena, SIZE_MAX), wanted = whole;
+            char text[25] = "abcdefgh\x7Fjklmnop\"r\\\nuvwx";
+
+            text[place] = (char)value;
+            buffer_add_json(&whole, (struct str){.ptr = text, .len = 24});
+            buffer_add_char(&wanted, '"');
+            for (size_t i = 0; i < 24; i++) {
+                struct buffer one = buffer_make(&arena, SIZE_MAX);
+                struct str shown = {0};
+
+                buffer_add_json(&one, (struct str){.ptr = text + i, .len = 1});
+                shown = buffer_text(&one);
+                buffer_add(&wanted, (struct str){.ptr = shown.ptr + 1, .len = shown.len - 2});
+            }
+            buffer_add_char(&wanted, '"');
+            cr_assert(str_equal(buffer_text(&whole), buffer_text(&wanted)), "%u at %zu", value,
+                      place);
+        }
+    }
+}
+
+Test(buffer, json_fits_to_the_byte)
+{
+    char text[600];
+    size_t size = 2;
+
+    for (size_t i = 0; i < sizeof(text); i++) {
+        text[i] = i % 7 == 0 ? '"' : i % 31 == 0 ? '\x01' : 'x';
+        size += text[i] == '"' ? 2 : text[i] == '\x01' ? 6 : 1;
+    }
+    for (size_t max = size - 20; max < size + 20; max++) {
+        cleanup_arena struct arena arena = {0};
+        struct buffer b = buffer_make(&arena, max);
+
+        buffer_add_json(&b, (struct str){.ptr = text, .len = sizeof(text)});
+        cr_assert_eq(b.error, max < size ? -E2BIG : 0, "%zu of %zu", max, size);
+        cr_assert_eq(str_present(buffer_text(&b)), max >= size);
+    }
+}
+
 Test(buffer, audit_size_is_what_the_api_server_writes)
 {
     static const struct {
