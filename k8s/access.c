@@ -1,0 +1,212 @@
+#include "k8s/access.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/file.h"
+#include "k8s/kubeconfig.h"
+
+#define MAX_NAMESPACE_BYTES 4096 /* of its file */
+#define MAX_PORT 65535
+
+static int give_reason(int error, struct str reason, struct str *reterr_reason)
+{
+    if (!str_present(reason))
+        return -ENOMEM;
+    *reterr_reason = reason;
+    return error;
+}
+
+const char *access_server_problem(struct str server)
+{
+    size_t scheme_len = 0;
+
+    if (server.len == 0)
+        return "it has no server";
+    if (str_starts_with_ascii_nocase(server, STR("https://")))
+        scheme_len = sizeof("https://") - 1;
+    else if (str_starts_with_ascii_nocase(server, STR("http://")))
+        scheme_len = sizeof("http://") - 1;
+    if (scheme_len == 0)
+        return "its server must begin with https://";
+    if (server.len == scheme_len || server.ptr[scheme_len] == '/')
+        return "its server names no host";
+    for (size_t i = 0; i < server.len; i++) {
+        const char c = server.ptr[i];
+
+        if (c <= ' ' || c >= 0x7f || strchr("\"<>\\^`{|}", c) != NULL)
+            return "its server holds a character that no URL has";
+        if (c == '@' || c == '?' || c == '#')
+            return "its server must be https://host:port, without user, query and fragment";
+    }
+    return NULL;
+}
+
+/* ---- in a cluster ---- */
+
+/* A file of the service account. */
+static int read_account(const char *folder, const char *name, size_t max_bytes, struct arena *arena,
+                        const char **ret_path, struct str *ret_text, struct str *reterr_reason)
+{
+    struct str path = arena_format(arena, "%s/%s", folder, name);
+    struct str bytes = {0};
+    int r = 0;
+
+    if (!str_present(path))
+        return -ENOMEM;
+    *ret_path = path.ptr;
+    r = file_read_path(path.ptr, max_bytes, arena, &bytes);
+    if (r == -ENOMEM)
+        return r;
+    if (r < 0)
+        return give_reason(-EINVAL,
+                           arena_format(arena,
+                                        "%s: the service account's file cannot be read: %s; see "
+                                        "automountServiceAccountToken of the pod",
+                                        path.ptr, file_error_text(r)),
+                           reterr_reason);
+    *ret_text = str_trim(bytes);
+    return 0;
+}
+
+static int place_in_cluster(struct arena *arena, struct str *ret_server, struct str *reterr_reason)
+{
+    const char *host = getenv("KUBERNETES_SERVICE_HOST");
+    const char *port = getenv("KUBERNETES_SERVICE_PORT");
+    uint64_t number = 0;
+    struct str server = {0};
+
+    if (host == NULL || *host == '\0' || port == NULL || *port == '\0')
+        return give_reason(-ENOENT,
+                           STR("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
+                               "this is no pod; name a kubeconfig"),
+                           reterr_reason);
+    if (!text_read_number(str_of(port), 1, MAX_PORT, &number))
+        return give_reason(-EINVAL, STR("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535"),
+                           reterr_reason);
+    server = arena_format(arena, strchr(host, ':') != NULL ? "https://[%s]:%s" : "https://%s:%s",
+                          host, port);
+    if (!str_present(server))
+        return -ENOMEM;
+    if (access_server_problem(server) != NULL || strpbrk(host, "/[]") != NULL)
+        return give_reason(-EINVAL, STR("KUBERNETES_SERVICE_HOST is no name and no address"),
+                           reterr_reason);
+    *ret_server = server;
+    return 0;
+}
+
+int access_in_cluster(const char *folder, struct arena *arena, struct access *ret_access,
+                      struct str *reterr_reason)
+{
+    struct access access = {0};
+    struct str token = {0};
+    const char *path = NULL;
+    struct str ignored = {0};
+    int r = place_in_cluster(arena, &access.server, reterr_reason);
+
+    if (r == 0)
+        r = read_account(folder, "token", ACCESS_MAX_TOKEN_BYTES, arena, &access.token_file, &token,
+                         reterr_reason);
+    if (r == 0)
+        r = read_account(folder, "ca.crt", ACCESS_MAX_FILE_BYTES, arena, &path, &access.ca_pem,
+                         reterr_reason);
+    if (r == 0 && (token.len == 0 || access.ca_pem.len == 0))
+        r = give_reason(-EINVAL,
+                        arena_format(arena, "%s: the service account's file is empty",
+                                     token.len == 0 ? access.token_file : path),
+                        reterr_reason);
+    if (r < 0)
+        return r;
+    r = read_account(folder, "namespace", MAX_NAMESPACE_BYTES, arena, &path, &access.namespace_name,
+                     &ignored);
+    if (r == -ENOMEM)
+        return r;
+    if (access.namespace_name.len == 0)
+        access.namespace_name = (struct str){0};
+    *ret_access = access;
+    return 0;
+}
+
+/* ---- by kubeconfig ---- */
+
+/* may_lack: a file that is not there is none, as in $KUBECONFIG. */
+static int add_file(struct kubeconfig *config, const char *path, bool may_lack,
+                    struct str *reterr_reason)
+{
+    struct str text = {0};
+    struct str name = {0};
+    int r = file_read_path(path, ACCESS_MAX_FILE_BYTES, config->arena, &text);
+
+    if (r == -ENOMEM || (r == -ENOENT && may_lack))
+        return r == -ENOMEM ? r : 0;
+    name = file_shown_name(path, config->arena);
+    if (!str_present(name))
+        return -ENOMEM;
+    if (r < 0)
+        return give_reason(-EINVAL,
+                           arena_format(config->arena, "%s: the kubeconfig cannot be read: %s",
+                                        name.ptr, file_error_text(r)),
+                           reterr_reason);
+    return kubeconfig_add(config, path, text, reterr_reason);
+}
+
+/* The files between the colons. */
+static int add_list(struct kubeconfig *config, const char *list, struct str *reterr_reason)
+{
+    while (*list != '\0') {
+        size_t len = strcspn(list, ":");
+        int r = 0;
+
+        if (len > 0) {
+            const char *path = arena_copy(config->arena, (struct str){.ptr = list, .len = len});
+
+            r = path != NULL ? add_file(config, path, true, reterr_reason) : -ENOMEM;
+        }
+        if (r < 0)
+            return r;
+        list += len;
+        list += *list == ':' ? 1 : 0;
+    }
+    return 0;
+}
+
+static int add_from_environment(struct kubeconfig *config, struct str *reterr_reason)
+{
+    const char *list = getenv("KUBECONFIG");
+    const char *home = getenv("HOME");
+    struct str path = {0};
+
+    if (list != NULL && *list != '\0')
+        return add_list(config, list, reterr_reason);
+    if (home == NULL || *home == '\0')
+        return 0;
+    path = arena_format(config->arena, "%s/.kube/config", home);
+    return str_present(path) ? add_file(config, path.ptr, true, reterr_reason) : -ENOMEM;
+}
+
+int access_from_kubeconfig(const struct access_choice *choice, struct arena *arena,
+                           struct access *ret_access, struct str *reterr_reason)
+{
+    struct kubeconfig config = {.arena = arena, .read_file = file_read_path};
+    int r = choice->kubeconfig != NULL ? add_file(&config, choice->kubeconfig, false, reterr_reason)
+                                       : add_from_environment(&config, reterr_reason);
+
+    if (r < 0)
+        return r;
+    if (config.file_count == 0)
+        return give_reason(-ENOENT,
+                           STR("there is no kubeconfig: name one, set KUBECONFIG, or make "
+                               "~/.kube/config"),
+                           reterr_reason);
+    return kubeconfig_resolve(&config, choice->context, ret_access, reterr_reason);
+}
+
+int access_find(const struct access_choice *choice, struct arena *arena, struct access *ret_access,
+                struct str *reterr_reason)
+{
+    int r = -ENOENT;
+
+    if (choice->kubeconfig == NULL && choice->context == NULL)
+        r = access_in_cluster(ACCESS_SERVICE_ACCOUNT, arena, ret_access, reterr_reason);
+    return r != -ENOENT ? r : access_from_kubeconfig(choice, arena, ret_access, reterr_reason);
+}

@@ -1,0 +1,72 @@
+#ifndef K8S_KUBECONFIG_H
+#define K8S_KUBECONFIG_H
+
+/*
+ * kubeconfig - the files that say where clusters are and who asks, to what access.h holds.
+ *
+ * The first file that names a context, a cluster or a user is the one that counts for it, whole;
+ * the first that says current-context counts for that. Fields that are not known are left alone,
+ * as kubectl does; what would be a way to prove who asks, and is none here, is refused.
+ *
+ * Errors     0; -EINVAL with reterr_reason (the file, the place, what to do; never a value that is
+ *            secret); -ENOMEM; -EIO the system gave no random numbers.
+ * Ownership  all in the arena; texts that are added are borrowed.
+ */
+
+#include <cjson/cJSON.h>
+
+#include "k8s/access.h"
+
+#define KUBECONFIG_MAX_ENTRIES 1000 /* contexts, clusters, users: each, of one file */
+
+struct kubeconfig_file {
+    const char *path;
+    const cJSON *tree;
+};
+
+/* {0} with arena and read_file set is one without files. */
+struct kubeconfig {
+    struct arena *arena;
+    /* How the files are read that it names; as file_read_path(). */
+    int (*read_file)(const char *path, size_t max_bytes, struct arena *arena,
+                     struct str *ret_bytes);
+    struct kubeconfig_file files[ACCESS_MAX_FILES];
+    size_t file_count;
+};
+
+int kubeconfig_add(struct kubeconfig *config, const char *path, struct str text,
+                   struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
+
+/* context NULL: current-context. */
+int kubeconfig_resolve(const struct kubeconfig *config, const char *context,
+                       struct access *ret_access, struct str *reterr_reason)
+    __attribute__((warn_unused_result, nonnull(1, 3, 4)));
+
+/* ---- between its files ---- */
+
+/* One context, cluster or user. */
+struct kubeconfig_entry {
+    const struct kubeconfig *config;
+    const struct kubeconfig_file *file;
+    const char *kind; /* "cluster" */
+    struct str name;
+    const cJSON *body; /* NULL: it has none */
+    struct str *reterr_reason;
+};
+
+/* -EINVAL with `FILE: cluster "x": …`, or -ENOMEM. */
+int kubeconfig_refuse(const struct kubeconfig_entry *entry, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Absent where it is not there, null or empty. */
+int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, struct str *ret_text)
+    __attribute__((warn_unused_result, nonnull));
+
+int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct access *access)
+    __attribute__((warn_unused_result, nonnull));
+int kubeconfig_read_user(const struct kubeconfig_entry *entry, struct access *access)
+    __attribute__((warn_unused_result, nonnull));
+
+/* What keeps `server` from being the address of an API server; NULL: nothing. */
+const char *access_server_problem(struct str server);
+
+#endif

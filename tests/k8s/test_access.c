@@ -1,0 +1,350 @@
+/* Where an API server is and who asks, by kubeconfigs as kubectl reads them. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "planner/buffer.h"
+#include "tests/k8s/access_site.h"
+#include "tests/k8s/evidence_helper.h"
+
+TestSuite(access, .init = access_begin, .fini = access_done);
+
+/* One file, chosen. */
+static void expect_config(const char *cluster, const char *user, int result, const char *text)
+{
+    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+
+    write_config("config", cluster, user);
+    expect_access(&choice, result, text);
+}
+
+Test(access, the_case_is_read)
+{
+    const struct access_choice choice = {.kubeconfig = TESTS_DIR
+                                         "/cases/F06-watch-410-bookmarks-restart/kubeconfig.yaml"};
+
+    expect_access(
+        &choice, 0,
+        "server=https://good.example.test:6443 ca=A token=dummy-token namespace=sandgate-system "
+        "context=c");
+}
+
+Test(access, what_a_cluster_may_say)
+{
+    static const struct {
+        const char *cluster;
+        const char *text;
+    } rows[] = {
+        {"server: 'https://a.test:6443/'", "server=https://a.test:6443 context=c"},
+        {"server: 'HTTPS://a.test/base//'", "server=HTTPS://a.test/base context=c"},
+        {"server: 'https://[fd00::1]:6443'", "server=https://[fd00::1]:6443 context=c"},
+        {"server: 'http://127.0.0.1:8080'", "server=http://127.0.0.1:8080 context=c"},
+        {"server: 'https://a.test', tls-server-name: b.test, extra: [1, {}]",
+         "server=https://a.test name=b.test context=c"},
+        {"server: 'https://a.test', tls-server-name: ''", "server=https://a.test context=c"},
+        {"server: 'https://a.test', insecure-skip-tls-verify: true",
+         "server=https://a.test insecure context=c"},
+        {"server: 'https://a.test', insecure-skip-tls-verify: yes",
+         "server=https://a.test insecure context=c"},
+        {"server: 'https://a.test', proxy-url: 'socks5://b.test:1080'",
+         "server=https://a.test proxy=socks5://b.test:1080 context=c"},
+        {"server: 'https://a.test', certificate-authority: ca.crt",
+         "server=https://a.test ca=file context=c"},
+        {"server: 'https://a.test', certificate-authority: deep/../ca.crt",
+         "server=https://a.test ca=file context=c"},
+        {"server: 'https://a.test', certificate-authority: missing, "
+         "certificate-authority-data: ZGF0YQ==",
+         "server=https://a.test ca=data context=c"},
+    };
+
+    helper_write(site.folder, "ca.crt", STR("file"));
+    cr_assert_eq(mkdir(in_place("@/deep"), 0700), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        expect_config(rows[i].cluster, "", 0, rows[i].text);
+    helper_write(site.folder, "absolute", STR("far"));
+    expect_config(in_place("server: 'https://a.test', certificate-authority: '@/absolute'"), "", 0,
+                  "server=https://a.test ca=far context=c");
+}
+
+Test(access, what_a_user_may_say)
+{
+    static const struct {
+        const char *user;
+        const char *text;
+    } rows[] = {
+        {"token: abc", "token=abc"},
+        {"token: ~, username: ''", ""},
+        {"tokenFile: token", "token-file=@/token"},
+        {"tokenFile: token, token: abc", "token=abc token-file=@/token"},
+        {"tokenFile: missing, token: abc", "token=abc token-file=@/missing"},
+        {"client-certificate: crt, client-key: key",
+         "certificate=CRT key=KEY certificate-file=@/crt key-file=@/key"},
+        {"client-certificate: crt, client-key-data: a2V5", "certificate=CRT key=key"},
+        {"client-certificate: missing, client-certificate-data: Y3J0, client-key: key",
+         "certificate=crt key=KEY"},
+        {"username: me, password: word", "username=me password=word"},
+        {"as: you, as-uid: '7', as-groups: [a, b], token: abc",
+         "token=abc as=you as-uid=7 as-group=a as-group=b"},
+    };
+
+    helper_write(site.folder, "token", STR("filed"));
+    helper_write(site.folder, "crt", STR("CRT"));
+    helper_write(site.folder, "key", STR("KEY"));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        expect_config("server: 'https://a.test'", rows[i].user, 0,
+                      helper_text(&site.arena, "server=https://a.test %s%scontext=c", rows[i].text,
+                                  *rows[i].text != '\0' ? " " : "")
+                          .ptr);
+}
+
+Test(access, what_a_cluster_must_not_say)
+{
+    static const struct {
+        const char *cluster;
+        const char *reason;
+    } rows[] = {
+        {"", "it has no server"},
+        {"server: 7", "server must be text; quote it"},
+        {"server: 'a.test:6443'", "its server must begin with https://"},
+        {"server: 'https://'", "its server names no host"},
+        {"server: 'https:///x'", "its server names no host"},
+        {"server: 'https://me:word@a.test'",
+         "its server must be https://host:port, without user, query and fragment"},
+        {"server: 'https://a.test?x'",
+         "its server must be https://host:port, without user, query and fragment"},
+        {"server: 'https://a b'", "its server holds a character that no URL has"},
+        {"server: 'https://a.test', insecure-skip-tls-verify: 'true'",
+         "insecure-skip-tls-verify must be true or false"},
+        {"server: 'https://a.test', insecure-skip-tls-verify: true, certificate-authority-data: "
+         "QQ==",
+         "it has a certificate authority and insecure-skip-tls-verify; take the latter out"},
+        {"server: 'https://a.test', certificate-authority: missing",
+         "certificate-authority: @/missing cannot be read: No such file or directory"},
+        {"server: 'https://a.test', certificate-authority: .",
+         "certificate-authority: @/. cannot be read: it is no regular file"},
+        {"server: 'https://a.test', certificate-authority-data: '-'",
+         "certificate-authority-data is not base64"},
+        {"server: 'https://a.test', proxy-url: 'ftp://b.test'",
+         "proxy-url must begin with http://, https:// or socks5:// and name a host"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        expect_config(rows[i].cluster, "", -EINVAL,
+                      helper_text(&site.arena, "@/config: cluster \"k\": %s", rows[i].reason).ptr);
+}
+
+Test(access, what_a_user_must_not_say)
+{
+    static const char programs[] =
+        " is not supported, since it runs other programs; use a token, a tokenFile or a client "
+        "certificate, as kubectl create token makes one for a service account";
+    const struct {
+        const char *user;
+        const char *reason;
+    } rows[] = {
+        {"exec: {command: x}, token: s3cret", helper_text(&site.arena, "exec%s", programs).ptr},
+        {"auth-provider: {name: gcp}", helper_text(&site.arena, "auth-provider%s", programs).ptr},
+        {"token: 12345", "token must be text; quote it"},
+        {"tokenFile: missing", "tokenFile: @/missing cannot be read: No such file or directory"},
+        {"client-certificate-data: s3cret!, client-key-data: QQ==",
+         "client-certificate-data is not base64"},
+        {"client-certificate-data: QQ==, client-key-data: s3cret!",
+         "client-key-data is not base64"},
+        {"client-certificate-data: QQ==", "it has a client-certificate, and no client-key"},
+        {"client-key-data: QQ==", "it has a client-key, and no client-certificate"},
+        {"token: s3cret, username: me, password: s3cret",
+         "it has a token and a password; take one out"},
+        {"as-groups: [a]", "as-uid and as-groups need as, the user's name"},
+        {"as: x, as-groups: a", "as-groups must be a list of texts"},
+        {"as: x, as-groups: [1]", "as-groups must be a list of texts"},
+        {"as: x, as-user-extra: {a: [b]}", "as-user-extra is not supported; take it out"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_expect_null(strstr(rows[i].reason, "s3cret"));
+        expect_config("server: 'https://a.test'", rows[i].user, -EINVAL,
+                      helper_text(&site.arena, "@/config: user \"u\": %s", rows[i].reason).ptr);
+    }
+}
+
+Test(access, nothing_secret_is_sent_in_the_clear)
+{
+    static const char *const users[] = {"token: s3cret", "username: me, password: s3cret",
+                                        "tokenFile: token",
+                                        "client-certificate-data: QQ==, client-key-data: QQ=="};
+
+    helper_write(site.folder, "token", STR("s3cret"));
+    for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+        expect_config("server: 'http://a.test'", users[i], -EINVAL,
+                      "@/config: cluster \"k\": its server begins with http://, and credentials "
+                      "are never sent in the clear; use https://");
+}
+
+Test(access, what_a_file_must_not_be)
+{
+    static const struct {
+        const char *text;
+        const char *reason;
+    } rows[] = {
+        {"[]", "@/config: it is no kubeconfig: an object is expected"},
+        {"kind: Secret", "@/config: it is no kubeconfig: kind must be Config"},
+        {"kind: Config\napiVersion: v2",
+         "@/config: it is no kubeconfig that is known here: apiVersion must be v1"},
+        {"current-context: 7", "@/config: current-context must be text; quote it"},
+        {"clusters: {}", "@/config: clusters must be a list"},
+        {"clusters: [{name: a}, {cluster: {}}]", "@/config: clusters[1] must have a name"},
+        {"users: [x]", "@/config: users[0] must have a name"},
+        {"users: [{name: a}, {name: b}, {name: a}]",
+         "@/config: user \"a\" is given twice; take one out"},
+        {"kind: Config\n---\nkind: Config\n",
+         "@/config: it holds more than one document; use a file for each"},
+        {"", "@/config: no current-context is set; name a context, or set one with kubectl config "
+             "use-context"},
+        {"current-context: c", "@/config: there is no context \"c\"; kubectl config get-contexts "
+                               "shows those there are"},
+        {"current-context: \"c\\e[2J\"", "@/config: there is no context \"c?[2J\"; kubectl config "
+                                         "get-contexts shows those there are"},
+        {"current-context: c\ncontexts: [{name: c}]",
+         "@/config: context \"c\": it names no cluster"},
+        {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]",
+         "@/config: context \"c\": its cluster \"k\" is in none of the files"},
+        {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
+         "clusters: [{name: k, cluster: {server: 'https://a.test'}}]",
+         "@/config: context \"c\": its user \"u\" is in none of the files"},
+        {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: [x]}}]",
+         "@/config: context \"c\": namespace must be text; quote it"},
+    };
+    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        helper_write(site.folder, "config", str_of(rows[i].text));
+        expect_access(&choice, -EINVAL, rows[i].reason);
+    }
+}
+
+Test(access, a_key_given_twice_has_its_place)
+{
+    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    struct access access = {0};
+    struct str reason = {0};
+
+    helper_write(site.folder, "config",
+                 STR("users:\n- name: u\n  user:\n    token: a\n    token: b\n"));
+    cr_assert_eq(access_from_kubeconfig(&choice, &site.arena, &access, &reason), -EINVAL);
+    cr_expect(str_starts_with(reason, str_of(in_place("@/config:5:5: "))), "%s", reason.ptr);
+}
+
+Test(access, json_is_read_too)
+{
+    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+
+    helper_write(site.folder, "config",
+                 STR("{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": "
+                     "{\"cluster\": \"k\"}}], \"clusters\": [{\"name\": \"k\", \"cluster\": "
+                     "{\"server\": \"https://a.test\"}}]}"));
+    expect_access(&choice, 0, "server=https://a.test context=c");
+}
+
+/* ---- which file ---- */
+
+Test(access, the_first_file_that_names_a_thing_wins)
+{
+    struct access_choice choice = {0};
+
+    helper_write(
+        site.folder, "one",
+        STR("clusters:\n- {name: k, cluster: {server: 'https://one.test', "
+            "certificate-authority: ca}}\n"
+            "contexts:\n- {name: first, context: {cluster: k, user: u, namespace: ns}}\n"));
+    write_config("two", "server: 'https://two.test', tls-server-name: two", "token: two");
+    cr_assert_eq(mkdir(in_place("@/far"), 0700), 0);
+    helper_write(site.folder, "far/three",
+                 STR("current-context: first\nusers: [{name: v, user: "
+                     "{tokenFile: token}}]\n"
+                     "contexts: [{name: d, context: {cluster: k, user: v}}]"));
+    helper_write(site.folder, "far/token", STR("three"));
+    helper_write(site.folder, "ca", STR("ONE"));
+    cr_assert_eq(setenv("KUBECONFIG", in_place(":@/missing:@/one::@/two:@/far/three:"), 1), 0);
+    /* nothing of the second file's cluster is mixed in */
+    expect_access(&choice, 0, "server=https://one.test ca=ONE token=two context=c");
+    choice.context = "first";
+    expect_access(&choice, 0,
+                  "server=https://one.test ca=ONE token=two namespace=ns context=first");
+    choice.context = "d";
+    expect_access(&choice, 0, "server=https://one.test ca=ONE token-file=@/far/token context=d");
+    choice.context = "e";
+    expect_access(
+        &choice, -EINVAL,
+        "@/one:@/two:@/far/three: there is no context \"e\"; kubectl config get-contexts shows "
+        "those there are");
+    /* a file that is named wins over the environment */
+    choice = (struct access_choice){.kubeconfig = in_place("@/two")};
+    expect_access(&choice, 0, "server=https://two.test name=two token=two context=c");
+}
+
+Test(access, an_error_names_the_file_where_it_stands)
+{
+    const struct access_choice choice = {0};
+
+    helper_write(site.folder, "one", STR("users: [{name: u, user: {exec: {}}}]"));
+    write_config("two", "server: 'https://two.test'", "token: two");
+    cr_assert_eq(setenv("KUBECONFIG", in_place("@/one:@/two"), 1), 0);
+    expect_access(
+        &choice, -EINVAL,
+        "@/one: user \"u\": exec is not supported, since it runs other programs; use a token, a "
+        "tokenFile or a client certificate, as kubectl create token makes one for a service "
+        "account");
+}
+
+Test(access, the_file_at_home_is_the_last)
+{
+    const struct access_choice choice = {0};
+
+    expect_access(&choice, -ENOENT,
+                  "there is no kubeconfig: name one, set KUBECONFIG, or make ~/.kube/config");
+    cr_assert_eq(mkdir(in_place("@/.kube"), 0700), 0);
+    write_config(".kube/config", "server: 'https://home.test'", "");
+    expect_access(&choice, 0, "server=https://home.test context=c");
+    cr_assert_eq(setenv("KUBECONFIG", "", 1), 0);
+    expect_access(&choice, 0, "server=https://home.test context=c");
+    cr_assert_eq(setenv("KUBECONFIG", in_place("@/missing"), 1), 0);
+    expect_access(&choice, -ENOENT,
+                  "there is no kubeconfig: name one, set KUBECONFIG, or make ~/.kube/config");
+}
+
+Test(access, files_that_cannot_be_read)
+{
+    struct access_choice choice = {.kubeconfig = in_place("@/missing")};
+    struct buffer many = buffer_make(&site.arena, 65536);
+
+    expect_access(&choice, -EINVAL,
+                  "@/missing: the kubeconfig cannot be read: No such file or directory");
+    choice.kubeconfig = site.folder;
+    expect_access(&choice, -EINVAL, "@: the kubeconfig cannot be read: it is no regular file");
+    write_config("config", "server: 'https://a.test'", "");
+    for (int i = 0; i <= ACCESS_MAX_FILES; i++)
+        buffer_add_format(&many, "%s/config:", site.folder);
+    cr_assert_eq(setenv("KUBECONFIG", buffer_text(&many).ptr, 1), 0);
+    choice.kubeconfig = NULL;
+    expect_access(&choice, -EINVAL, "@/config: there are more than 16 files");
+}
+
+Test(access, memory_that_ends_is_told)
+{
+    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    size_t limit = 0;
+    int r = -ENOMEM;
+
+    write_config("config",
+                 "server: 'https://a.test', certificate-authority-data: QQ==", "tokenFile: config");
+    while (r == -ENOMEM) {
+        cleanup_arena struct arena small = {.limit_bytes = limit += 512};
+        struct access access = {0};
+        struct str reason = {0};
+
+        cr_assert_lt(limit, (size_t)1 << 20);
+        r = access_from_kubeconfig(&choice, &small, &access, &reason);
+    }
+    cr_expect_eq(r, 0);
+}
