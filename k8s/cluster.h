@@ -6,13 +6,15 @@
  * and watch (gate-v1, sections 2 and 4).
  *
  * One thread of its own does all of it: the watches, the verifying of what arrives, the building
- * of snapshots, the confirmation of misses. It puts each new snapshot into the store it was given;
- * a burst of events becomes one. While the API server is away the last snapshot stays.
+ * of snapshots, the confirmation of misses. It puts each new snapshot into the store it was given,
+ * the first one when all first lists have come; a burst of events becomes one. While the API server
+ * is away the last snapshot stays. What no snapshot needs of an object is not kept.
  *
  * Errors     negative errno, with a reason where one is asked for.
  * Ownership  options and what they point to outlive the cluster. Whoever is given a keep takes it
  *            over (snapshot.h).
- * Threads    any, where not said otherwise. Callbacks come from the cluster's thread.
+ * Threads    any, where not said otherwise. Callbacks come from the cluster's thread and must not
+ *            block; they may ask again, and must not free the cluster.
  * Units      in the names; msec are of the monotonic clock (api_clock_msec()).
  */
 
@@ -28,7 +30,9 @@
 #define CLUSTER_MAX_NAMESPACES 64 /* named ones */
 #define CLUSTER_MAX_CONFIRMING 4  /* reads at once (section 4) */
 #define CLUSTER_MAX_CONFIRMED_PER_SEC 20
-#define CLUSTER_BURST_MSEC 20 /* events of so long become one snapshot */
+#define CLUSTER_BURST_MSEC 20     /* events of so long become one snapshot */
+#define CLUSTER_BUILD_SHARE 20    /* building snapshots takes at most this part of the time */
+#define CLUSTER_REFRESH_MSEC 1000 /* from one refresh to the next */
 
 /* For a log: what happened, in a sentence. */
 enum cluster_news_kind {
@@ -42,7 +46,7 @@ struct cluster_news {
     enum cluster_news_kind kind;
     struct str what;    /* "configmaps", "namespaces", or namespace/name */
     struct str reason;  /* the server's own words where there are some */
-    uint64_t since_sec; /* FAILED, RECOVERED: how long nothing was heard */
+    uint64_t since_sec; /* FAILED, RECOVERED: how long nothing was heard; texts live for the call */
 };
 
 struct cluster_options {
@@ -59,8 +63,9 @@ struct cluster;
 int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)
     __attribute__((warn_unused_result, nonnull));
 
-/* Keys and rules to verify by, from now on. What they surely refuse ends at once (a signer gone, a
- * digest revoked), all else is read and verified anew. Before the start, and at any time after. */
+/* Keys and rules to verify by, from now on. What they surely refuse ends at once (too few signers
+ * left, a digest revoked), all else is read and verified anew. Once before the start, and at any
+ * time after. policy's texts live as long as keep. */
 int cluster_set_rules(struct cluster *cluster, const struct keyring *keyring,
                       const struct policy *policy, struct snapshot_keep keep)
     __attribute__((warn_unused_result, nonnull));
@@ -72,7 +77,8 @@ void cluster_free(struct cluster *cluster);
 /* Whether the first full lists have come, and so the first snapshot. */
 bool cluster_ready(const struct cluster *cluster);
 
-/* Lists once and stops: for commands. Blocks; must not be mixed with cluster_start(). */
+/* Lists once and puts a snapshot, without watching: for commands. Blocks; must not be mixed with
+ * cluster_start(). -EACCES: the server refuses; -ETIMEDOUT; -EIO, -ENOMEM: the reason says why. */
 int cluster_read_once(struct cluster *cluster, uint64_t deadline_msec, struct arena *arena,
                       struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
 
@@ -85,12 +91,13 @@ enum cluster_question {
 };
 
 /*
- * The asker's memory; stays in place until done was called, which is exactly once and never before
- * cluster_ask() has returned 0. result:
+ * The asker's memory; stays in place until done was called, which is exactly once and from the
+ * cluster's thread: it may be before cluster_ask() has returned there. result:
  *   0           the store's snapshot has the answer, also where it is "no such thing"
  *   -ETIMEDOUT  the waiter's deadline passed
  *   -EBUSY      more than the bounds of section 4 allow
- *   -EIO        the API server did not say
+ *   -EIO        the API server did not say; a namespace that this gate may not read
+ *   -ENOMEM
  *   -ESHUTDOWN
  */
 struct cluster_waiter {
@@ -100,7 +107,9 @@ struct cluster_waiter {
     /* private to cluster*.c */
     struct cluster_waiter *next;
     enum cluster_question question;
-    struct str namespace_name; /* borrowed from the asker */
+    struct str namespace_name;     /* borrowed from the asker */
+    struct cluster_read *reads[2]; /* that it still waits for */
+    bool refresh;                  /* likewise */
 };
 
 /* 0, or an error as for done, which is then not called. */

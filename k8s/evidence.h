@@ -115,6 +115,15 @@ int evidence_make_distrusted(const struct evidence *before, struct str reason,
                              struct evidence **ret_evidence)
     __attribute__((warn_unused_result, nonnull));
 
+/*
+ * What new keys and rules surely take from valid evidence, before it can be read again: too few of
+ * its signers are left, or its digest is revoked. *ret_evidence: a record in its place, which is
+ * not valid; NULL where it stands.
+ */
+int evidence_withdraw(const struct evidence *before, const struct keyring *keyring,
+                      const struct policy *policy, struct evidence **ret_evidence)
+    __attribute__((warn_unused_result, nonnull));
+
 struct evidence *evidence_ref(const struct evidence *evidence);
 void evidence_unref(const struct evidence *evidence);
 

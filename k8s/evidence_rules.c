@@ -3,6 +3,7 @@
 #include <gnutls/gnutls.h>
 
 #include "k8s/evidence.h"
+#include "k8s/evidence_parts.h"
 
 /* A hash that remembers its first failure. */
 struct hashing {
@@ -52,4 +53,59 @@ int evidence_rules_digest(const struct policy *policy,
     hash_text(&hashing, policy->audience);
     gnutls_hash_deinit(hashing.hash, ret_digest);
     return hashing.failed ? -EIO : 0;
+}
+
+/* The signatures that still count, as the verifier would have found them. */
+static int remaining_signatures(const struct evidence *evidence, const struct keyring *keyring,
+                                struct arena *arena, struct evidence_signatures *ret_signatures)
+{
+    size_t count = evidence->key_ids.count;
+    struct evidence_signature *items = arena_alloc(arena, count, sizeof(*items));
+    size_t left = 0;
+
+    if (items == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct evidence_signature *item = &items[left];
+
+        if (!keyring_has(keyring, evidence->key_ids.items[i], evidence->key_identities[i]))
+            continue;
+        item->key_id = evidence->key_ids.items[i];
+        item->result = SIGNATURE_GOOD;
+        memcpy(item->identity, evidence->key_identities[i], sizeof(item->identity));
+        left++;
+    }
+    *ret_signatures =
+        (struct evidence_signatures){.items = items, .count = left, .good_count = left};
+    return 0;
+}
+
+int evidence_withdraw(const struct evidence *before, const struct keyring *keyring,
+                      const struct policy *policy, struct evidence **ret_evidence)
+{
+    cleanup_arena struct arena scratch = {0};
+    struct evidence_signatures signatures = {0};
+    const struct evidence revoked = {
+        .namespace_name = before->namespace_name,
+        .name = before->name,
+        .digest = before->digest,
+        .kind = before->kind,
+        .state = EVIDENCE_REVOKED,
+        .reason = STR("its digest is revoked"),
+    };
+    int r = 0;
+
+    *ret_evidence = NULL;
+    if (before->state != EVIDENCE_VALID)
+        return 0;
+    r = remaining_signatures(before, keyring, &scratch, &signatures);
+    if (r < 0)
+        return r;
+    if (!evidence_signed_enough(&signatures, &policy->signers[before->kind]))
+        return evidence_make_distrusted(
+            before, STR("keys or rules changed, and too few of its signers are left"),
+            ret_evidence);
+    if (str_list_has(policy->revoked, before->digest))
+        return evidence_keep(&revoked, ret_evidence);
+    return 0;
 }

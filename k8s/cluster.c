@@ -1,0 +1,335 @@
+#include "k8s/cluster.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "k8s/cluster_parts.h"
+
+#define STATUS_UNAUTHORIZED 401
+#define STATUS_FORBIDDEN 403
+#define STATUS_GONE 410
+#define STATUS_TOO_MANY 429
+#define STATUS_SERVER_ERROR 500
+#define FAILED_TURN_MSEC 100 /* a loop that fails must not spin */
+
+uint64_t cluster_earlier(uint64_t a, uint64_t b)
+{
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+void cluster_tell(const struct cluster *cluster, const struct cluster_news *news)
+{
+    if (cluster->options.tell != NULL)
+        cluster->options.tell(cluster->options.tell_context, news);
+}
+
+int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)
+{
+    struct cluster *cluster = calloc(1, sizeof(*cluster));
+    int r = 0;
+
+    if (cluster == NULL)
+        return -ENOMEM;
+    cluster->options = *options;
+    if (pthread_mutex_init(&cluster->lock, NULL) != 0) {
+        free(cluster);
+        return -ENOMEM;
+    }
+    r = api_loop_new(options->api, &cluster->loop);
+    if (r == 0)
+        r = cluster_feeds_new(cluster);
+    if (r < 0) {
+        cluster_free(cluster);
+        return r;
+    }
+    cluster_mark_dirty(cluster); /* nothing at all is a snapshot too */
+    *ret_cluster = cluster;
+    return 0;
+}
+
+int cluster_set_rules(struct cluster *cluster, const struct keyring *keyring,
+                      const struct policy *policy, struct snapshot_keep keep)
+{
+    struct cluster_rules *rules = NULL;
+    struct cluster_rules *before = NULL;
+    int r = cluster_rules_new(keyring, policy, keep, &rules);
+
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&cluster->lock);
+    before = cluster->coming_rules;
+    cluster->coming_rules = rules;
+    (void)pthread_mutex_unlock(&cluster->lock);
+    cluster_rules_unref(before);
+    api_loop_wake(cluster->loop);
+    return 0;
+}
+
+/* What other threads have asked for since. */
+static bool take_inbox(struct cluster *cluster, struct cluster_waiter **ret_asked,
+                       struct cluster_rules **ret_rules)
+{
+    struct cluster_waiter *asked = NULL;
+    bool stopping = false;
+
+    (void)pthread_mutex_lock(&cluster->lock);
+    asked = cluster->asked;
+    cluster->asked = NULL;
+    *ret_rules = cluster->coming_rules;
+    cluster->coming_rules = NULL;
+    stopping = cluster->stopping;
+    (void)pthread_mutex_unlock(&cluster->lock);
+    *ret_asked = NULL;
+    while (asked != NULL) { /* the first first */
+        struct cluster_waiter *next = asked->next;
+
+        asked->next = *ret_asked;
+        *ret_asked = asked;
+        asked = next;
+    }
+    return stopping;
+}
+
+/* Rules that could not be taken up, for want of memory, come again unless newer ones came. */
+static void give_back_rules(struct cluster *cluster, struct cluster_rules *rules)
+{
+    (void)pthread_mutex_lock(&cluster->lock);
+    if (cluster->coming_rules == NULL) {
+        cluster->coming_rules = rules;
+        rules = NULL;
+    }
+    (void)pthread_mutex_unlock(&cluster->lock);
+    cluster_rules_unref(rules);
+}
+
+static void publish_status(struct cluster *cluster)
+{
+    struct cluster_shared *shared = &cluster->shared;
+    uint64_t heard_msec = UINT64_MAX;
+    uint64_t relists = 0, failures = 0, known[CLUSTER_NAMESPACES + 1] = {0};
+
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        const struct reflector *reflector = cluster->feeds[i].reflector;
+        uint64_t lists = reflector_list_count(reflector);
+
+        if (reflector_heard_msec(reflector) < heard_msec)
+            heard_msec = reflector_heard_msec(reflector);
+        relists += lists > 0 ? lists - 1 : 0;
+        failures += reflector_failure_count(reflector);
+        known[cluster->feeds[i].kind] += reflector_object_count(reflector);
+    }
+    __atomic_store_n(&shared->heard_msec, heard_msec, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->relists, relists, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->failures, failures, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->config_maps, known[CLUSTER_CONFIG_MAPS], __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->namespaces, known[CLUSTER_NAMESPACES], __ATOMIC_RELAXED);
+}
+
+static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
+{
+    uint64_t next_msec = now_msec + CLUSTER_TURN_MSEC;
+
+    next_msec = cluster_earlier(next_msec, cluster_feeds_next(cluster));
+    next_msec = cluster_earlier(next_msec, cluster_build_next(cluster));
+    next_msec = cluster_earlier(next_msec, cluster_confirm_next(cluster, now_msec));
+    return next_msec > now_msec ? (uint32_t)(next_msec - now_msec) : 0;
+}
+
+/* False: stop. */
+static bool take_turn(struct cluster *cluster)
+{
+    uint64_t now_msec = api_clock_msec();
+    struct cluster_waiter *asked = NULL;
+    struct cluster_rules *rules = NULL;
+    bool stopping = take_inbox(cluster, &asked, &rules);
+
+    if (rules != NULL && cluster_adopt_rules(cluster, rules, now_msec) < 0)
+        give_back_rules(cluster, rules);
+    while (asked != NULL) {
+        struct cluster_waiter *waiter = asked;
+
+        asked = waiter->next;
+        cluster_take_waiter(cluster, waiter, now_msec);
+    }
+    cluster_feeds_run(cluster, now_msec);
+    cluster_build(cluster, now_msec);
+    publish_status(cluster);
+    cluster_confirm_run(cluster, now_msec);
+    if (stopping)
+        return false;
+    if (api_loop_turn(cluster->loop, wait_msec(cluster, api_clock_msec())) < 0)
+        (void)nanosleep(&(struct timespec){.tv_nsec = FAILED_TURN_MSEC * 1000000L}, NULL);
+    return true;
+}
+
+static void *run(void *context)
+{
+    struct cluster *cluster = context;
+
+    while (take_turn(cluster)) {
+    }
+    cluster_confirm_end(cluster, -ESHUTDOWN);
+    return NULL;
+}
+
+static bool has_rules(struct cluster *cluster)
+{
+    bool has = false;
+
+    (void)pthread_mutex_lock(&cluster->lock);
+    has = cluster->coming_rules != NULL;
+    (void)pthread_mutex_unlock(&cluster->lock);
+    return has;
+}
+
+int cluster_start(struct cluster *cluster)
+{
+    sigset_t all;
+    sigset_t before;
+    int r = 0;
+
+    if (!has_rules(cluster))
+        return -EINVAL;
+    /* signals are for the threads that wait for them */
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return -EINVAL;
+    r = pthread_create(&cluster->thread, NULL, run, cluster);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    cluster->started = r == 0;
+    return -r;
+}
+
+void cluster_free(struct cluster *cluster)
+{
+    struct cluster_waiter *asked = NULL;
+    struct cluster_rules *rules = NULL;
+
+    if (cluster == NULL)
+        return;
+    (void)pthread_mutex_lock(&cluster->lock);
+    cluster->stopping = true;
+    (void)pthread_mutex_unlock(&cluster->lock);
+    if (cluster->started) {
+        api_loop_wake(cluster->loop);
+        (void)pthread_join(cluster->thread, NULL);
+    }
+    (void)take_inbox(cluster, &asked, &rules);
+    while (asked != NULL) { /* of a cluster that was never started */
+        struct cluster_waiter *waiter = asked;
+
+        asked = waiter->next;
+        waiter->done(waiter, -ESHUTDOWN);
+    }
+    cluster_rules_unref(rules);
+    api_loop_free(cluster->loop);
+    cluster_reads_free(cluster);
+    cluster_feeds_free(cluster);
+    cluster_rules_unref(cluster->rules);
+    (void)pthread_mutex_destroy(&cluster->lock);
+    arena_release(&cluster->arena);
+    free(cluster);
+}
+
+bool cluster_ready(const struct cluster *cluster)
+{
+    return __atomic_load_n(&cluster->shared.ready, __ATOMIC_ACQUIRE);
+}
+
+/* A failure that waiting does not mend. */
+static bool is_final(const struct cluster_feed *feed)
+{
+    return feed->problem[0] != '\0' && feed->failed_status != STATUS_GONE &&
+           feed->failed_status != STATUS_TOO_MANY && feed->failed_status < STATUS_SERVER_ERROR;
+}
+
+static int explain(const struct cluster *cluster, bool late, struct arena *arena,
+                   struct str *reterr_reason)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        const struct cluster_feed *feed = &cluster->feeds[i];
+
+        if (feed->problem[0] == '\0' || (!late && !is_final(feed)))
+            continue;
+        *reterr_reason = arena_format(arena, "%s", feed->problem);
+        if (late)
+            return -ETIMEDOUT;
+        return feed->failed_status == STATUS_UNAUTHORIZED || feed->failed_status == STATUS_FORBIDDEN
+                   ? -EACCES
+                   : -EIO;
+    }
+    if (late)
+        *reterr_reason = arena_format(arena, "%.*s: no answer in time",
+                                      (int)api_server(cluster->options.api).len,
+                                      api_server(cluster->options.api).ptr);
+    return late ? -ETIMEDOUT : 0;
+}
+
+int cluster_read_once(struct cluster *cluster, uint64_t deadline_msec, struct arena *arena,
+                      struct str *reterr_reason)
+{
+    if (!has_rules(cluster) || cluster->started)
+        return -EINVAL;
+    cluster->once = true;
+    while (!cluster_ready(cluster)) {
+        bool late = api_clock_msec() >= deadline_msec;
+        int r = explain(cluster, late, arena, reterr_reason);
+
+        if (r < 0)
+            return r;
+        (void)take_turn(cluster);
+    }
+    return 0;
+}
+
+int cluster_ask(struct cluster *cluster, enum cluster_question question, struct str namespace_name,
+                struct cluster_waiter *waiter)
+{
+    int r = 0;
+
+    if (question != CLUSTER_FRESH &&
+        (namespace_name.len == 0 || namespace_name.len > CLUSTER_MAX_NAME_BYTES ||
+         cluster_feed_find(cluster, CLUSTER_NAMESPACES, namespace_name) == NULL))
+        return -EIO;
+    waiter->question = question;
+    waiter->namespace_name = namespace_name;
+    (void)pthread_mutex_lock(&cluster->lock);
+    if (cluster->stopping) {
+        r = -ESHUTDOWN;
+    } else {
+        waiter->next = cluster->asked;
+        cluster->asked = waiter;
+    }
+    (void)pthread_mutex_unlock(&cluster->lock);
+    if (r == 0)
+        api_loop_wake(cluster->loop);
+    return r;
+}
+
+bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec)
+{
+    uint64_t heard_msec = __atomic_load_n(&cluster->shared.heard_msec, __ATOMIC_RELAXED);
+
+    return api_clock_msec() > heard_msec + (uint64_t)max_stale_sec * 1000;
+}
+
+void cluster_look(const struct cluster *cluster, struct cluster_status *ret_status)
+{
+    const struct cluster_shared *shared = &cluster->shared;
+    uint64_t heard_msec = __atomic_load_n(&shared->heard_msec, __ATOMIC_RELAXED);
+    uint64_t now_msec = api_clock_msec();
+
+    *ret_status = (struct cluster_status){
+        .ready = cluster_ready(cluster),
+        .heard_age_msec = heard_msec < now_msec ? now_msec - heard_msec : 0,
+        .relists = __atomic_load_n(&shared->relists, __ATOMIC_RELAXED),
+        .failures = __atomic_load_n(&shared->failures, __ATOMIC_RELAXED),
+        .confirmations = __atomic_load_n(&shared->confirmations, __ATOMIC_RELAXED),
+        .confirmations_refused = __atomic_load_n(&shared->refused, __ATOMIC_RELAXED),
+        .config_maps = __atomic_load_n(&shared->config_maps, __ATOMIC_RELAXED),
+        .namespaces = __atomic_load_n(&shared->namespaces, __ATOMIC_RELAXED),
+    };
+}

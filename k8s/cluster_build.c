@@ -1,0 +1,192 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/cluster_parts.h"
+
+int cluster_rules_new(const struct keyring *keyring, const struct policy *policy,
+                      struct snapshot_keep keep, struct cluster_rules **ret_rules)
+{
+    struct cluster_rules *rules = calloc(1, sizeof(*rules));
+    int r = rules != NULL ? evidence_rules_digest(policy, rules->digest) : -ENOMEM;
+
+    if (r < 0) {
+        free(rules);
+        if (keep.release != NULL)
+            keep.release(keep.object);
+        return r;
+    }
+    rules->count = 1;
+    rules->keyring = keyring_ref(keyring);
+    rules->policy = *policy;
+    rules->keep = keep;
+    *ret_rules = rules;
+    return 0;
+}
+
+static struct cluster_rules *rules_ref(struct cluster_rules *rules)
+{
+    (void)__atomic_add_fetch(&rules->count, 1, __ATOMIC_RELAXED);
+    return rules;
+}
+
+void cluster_rules_unref(void *object)
+{
+    struct cluster_rules *rules = object;
+
+    if (rules == NULL || __atomic_sub_fetch(&rules->count, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    keyring_unref(rules->keyring);
+    if (rules->keep.release != NULL)
+        rules->keep.release(rules->keep.object);
+    free(rules);
+}
+
+static int withdraw(void *context, struct str namespace_name, struct str name, void **value)
+{
+    const struct cluster_rules *rules = context;
+    struct evidence *record = NULL;
+    int r = 0;
+
+    (void)namespace_name;
+    (void)name;
+    if (*value == NULL)
+        return 0;
+    r = evidence_withdraw(*value, rules->keyring, &rules->policy, &record);
+    if (r == 0 && record != NULL) {
+        evidence_unref(*value);
+        *value = record;
+    }
+    return r;
+}
+
+/* What the rules refuse surely ends before anything is asked: the API server may be away. */
+static int withdraw_all(struct cluster *cluster, struct cluster_rules *rules)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        const struct cluster_feed *feed = &cluster->feeds[i];
+        int r = 0;
+
+        if (feed->kind == CLUSTER_CONFIG_MAPS)
+            r = reflector_each(feed->reflector, withdraw, rules);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, uint64_t now_msec)
+{
+    const struct cluster_rules *before = cluster->rules;
+    bool changed = before != NULL && (memcmp(before->digest, rules->digest, DIGEST_BYTES) != 0 ||
+                                      !keyring_equal(before->keyring, rules->keyring));
+    int r = changed ? withdraw_all(cluster, rules) : 0;
+
+    if (r < 0)
+        return r;
+    cluster_rules_unref(cluster->rules);
+    cluster->rules = rules;
+    for (size_t i = 0; changed && i < cluster->feed_count; i++) {
+        if (cluster->feeds[i].kind == CLUSTER_CONFIG_MAPS)
+            cluster_feed_relist(&cluster->feeds[i], REFLECTOR_AGAIN);
+    }
+    cluster_mark_dirty(cluster);
+    cluster->urgent = true;
+    cluster->retry_msec = now_msec;
+    return 0;
+}
+
+void cluster_mark_dirty(struct cluster *cluster)
+{
+    if (!cluster->dirty)
+        cluster->dirty_msec = api_clock_msec();
+    cluster->dirty = true;
+}
+
+static int add_evidence(void *context, struct str namespace_name, struct str name, void **value)
+{
+    (void)namespace_name;
+    (void)name;
+    return *value != NULL ? snapshot_builder_add_evidence(context, *value) : 0;
+}
+
+static int add_namespace(void *context, struct str namespace_name, struct str name, void **value)
+{
+    (void)namespace_name;
+    (void)name;
+    return snapshot_builder_add_namespace(context, *value);
+}
+
+static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot)
+{
+    const struct snapshot_keep keep = {.object = rules_ref(cluster->rules),
+                                       .release = cluster_rules_unref};
+    struct snapshot_builder *builder = NULL;
+    int r = snapshot_builder_new(&cluster->rules->policy, keep, &builder);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < cluster->feed_count; i++) {
+        const struct cluster_feed *feed = &cluster->feeds[i];
+
+        r = reflector_each(feed->reflector,
+                           feed->kind == CLUSTER_CONFIG_MAPS ? add_evidence : add_namespace,
+                           builder);
+    }
+    if (r == 0)
+        r = snapshot_builder_finish(builder, ret_snapshot);
+    if (r < 0)
+        snapshot_builder_free(builder);
+    return r;
+}
+
+/* A list on its way: half of what is known is old, half new. */
+static bool is_half_listed(const struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        const struct cluster_feed *feed = &cluster->feeds[i];
+
+        if (feed->call != NULL && reflector_listing(feed->reflector))
+            return true;
+    }
+    return false;
+}
+
+/* 0: none is to be built before something else happens. */
+uint64_t cluster_build_next(const struct cluster *cluster)
+{
+    uint64_t due_msec = cluster->dirty_msec + CLUSTER_BURST_MSEC;
+    uint64_t rest_msec = cluster->built_msec + cluster->cost_msec * (CLUSTER_BUILD_SHARE - 1);
+
+    if (!cluster->dirty || !cluster_feeds_listed(cluster))
+        return 0;
+    if (cluster_snapshot_wanted(cluster) || cluster->urgent) {
+        due_msec = cluster->dirty_msec;
+        rest_msec = cluster->urgent ? 0 : cluster->built_msec + cluster->cost_msec;
+    } else if (is_half_listed(cluster)) {
+        return 0;
+    }
+    if (due_msec < rest_msec)
+        due_msec = rest_msec;
+    return due_msec > cluster->retry_msec ? due_msec : cluster->retry_msec;
+}
+
+void cluster_build(struct cluster *cluster, uint64_t now_msec)
+{
+    struct snapshot *snapshot = NULL;
+    uint64_t due_msec = cluster_build_next(cluster);
+    int r = 0;
+
+    if (due_msec == 0 || now_msec < due_msec)
+        return;
+    r = make_snapshot(cluster, &snapshot);
+    cluster->built_msec = api_clock_msec();
+    cluster->cost_msec = cluster->built_msec - now_msec;
+    if (r < 0) {
+        cluster->retry_msec = cluster->built_msec + CLUSTER_RETRY_MSEC;
+        return;
+    }
+    cluster->dirty = false;
+    cluster->urgent = false;
+    snapshot_store_put(cluster->options.store, snapshot);
+    __atomic_store_n(&cluster->shared.ready, true, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,422 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/cluster_parts.h"
+
+#define STATUS_OK 200
+#define STATUS_NOT_FOUND 404
+
+static void end_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int result)
+{
+    struct cluster_waiter **at = &cluster->waiters;
+
+    while (*at != NULL && *at != waiter)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = waiter->next;
+    waiter->done(waiter, result);
+}
+
+static bool waits_for(const struct cluster_waiter *waiter, const struct cluster_read *read)
+{
+    return waiter->reads[0] == read || waiter->reads[1] == read;
+}
+
+/* Whether all it asked for has come; the snapshot may still have to be built. */
+static bool is_answered(const struct cluster_waiter *waiter)
+{
+    return waiter->reads[0] == NULL && waiter->reads[1] == NULL && !waiter->refresh;
+}
+
+bool cluster_snapshot_wanted(const struct cluster *cluster)
+{
+    for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
+         waiter = waiter->next) {
+        if (is_answered(waiter))
+            return true;
+    }
+    return false;
+}
+
+/* ---- reads ---- */
+
+static void free_read(struct cluster *cluster, struct cluster_read *read)
+{
+    struct cluster_read **at = &cluster->reads;
+
+    while (*at != NULL && *at != read)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = read->next;
+    reflector_merge_free(read->merge);
+    free(read);
+}
+
+void cluster_reads_free(struct cluster *cluster)
+{
+    while (cluster->reads != NULL)
+        free_read(cluster, cluster->reads);
+}
+
+/* Those that wait for it have their answer, or an error. */
+static void end_read(struct cluster *cluster, struct cluster_read *read, int result)
+{
+    struct cluster_waiter *next = NULL;
+
+    for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
+        next = waiter->next;
+        if (!waits_for(waiter, read))
+            continue;
+        for (size_t i = 0; i < 2; i++) {
+            if (waiter->reads[i] == read)
+                waiter->reads[i] = NULL;
+        }
+        if (result < 0)
+            end_waiter(cluster, waiter, result);
+    }
+    free_read(cluster, read);
+}
+
+/* The last that began, or the last that a second has room for: index from the newest. */
+static uint64_t begun_msec(const struct cluster *cluster, size_t back)
+{
+    return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
+}
+
+/* When one more may begin, as far as the second's bound goes. */
+static uint64_t next_read_msec(const struct cluster *cluster)
+{
+    if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
+        return 0;
+    return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
+}
+
+/* How many more may be asked for now. */
+static size_t room_for_reads(const struct cluster *cluster, uint64_t now_msec)
+{
+    size_t used = 0;
+
+    while (used < CLUSTER_MAX_CONFIRMED_PER_SEC && used < cluster->read_count &&
+           now_msec < begun_msec(cluster, used) + 1000)
+        used++;
+    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
+        used += read->call == NULL;
+    return used < CLUSTER_MAX_CONFIRMED_PER_SEC ? CLUSTER_MAX_CONFIRMED_PER_SEC - used : 0;
+}
+
+static struct str read_namespace(const struct cluster_read *read)
+{
+    return (struct str){.ptr = read->namespace_name, .len = read->namespace_len};
+}
+
+static bool is_same_read(const struct cluster_read *a, const struct cluster_feed *feed,
+                         struct str namespace_name)
+{
+    return a->feed == feed && str_equal(read_namespace(a), namespace_name);
+}
+
+/* One that has not begun: what has may be too old for who asks now. */
+static struct cluster_read *find_read(const struct cluster *cluster,
+                                      const struct cluster_feed *feed, struct str namespace_name)
+{
+    struct cluster_read *read = cluster->reads;
+
+    while (read != NULL && (read->call != NULL || !is_same_read(read, feed, namespace_name)))
+        read = read->next;
+    return read;
+}
+
+/* At the end of the list: first come, first served. */
+static struct cluster_read *add_read(struct cluster *cluster, struct cluster_feed *feed,
+                                     struct str namespace_name)
+{
+    struct cluster_read *read = calloc(1, sizeof(*read) + namespace_name.len);
+    struct cluster_read **at = &cluster->reads;
+
+    if (read == NULL)
+        return NULL;
+    read->feed = feed;
+    read->namespace_len = namespace_name.len;
+    memcpy(read->namespace_name, namespace_name.ptr, namespace_name.len);
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = read;
+    return read;
+}
+
+/* A word now and then: what a request is told does not say what the server said. */
+static void tell_failure(struct cluster *cluster, const struct cluster_read *read,
+                         const struct api_reply *reply)
+{
+    uint64_t now_msec = api_clock_msec();
+    const struct cluster_news news = {
+        .kind = CLUSTER_FAILED,
+        .what = read->feed->what,
+        .reason = str_present(reply->reason) ? reply->reason : STR("what came cannot be used"),
+    };
+
+    (void)__atomic_add_fetch(&cluster->shared.failures, 1, __ATOMIC_RELAXED);
+    if (cluster->read_told_msec != 0 &&
+        now_msec - cluster->read_told_msec < CLUSTER_TELL_SEC * 1000)
+        return;
+    cluster->read_told_msec = now_msec;
+    cluster_tell(cluster, &news);
+}
+
+static int take_bytes(void *context, const char *bytes, size_t count)
+{
+    struct cluster_read *read = context;
+
+    read->error = reflector_merge_bytes(read->merge, (struct str){.ptr = bytes, .len = count});
+    return read->error;
+}
+
+static void take_end(void *context, int result, const struct api_reply *reply)
+{
+    struct cluster_read *read = context;
+    struct cluster *cluster = read->feed->cluster;
+    bool is_none = result == 0 && reply->status == STATUS_NOT_FOUND;
+    int r = read->error;
+
+    if (r == 0 && result == 0 && reply->status == STATUS_OK)
+        r = reflector_merge_end(read->merge);
+    else if (r == 0 && !is_none)
+        r = -EIO;
+    if (r < 0)
+        tell_failure(cluster, read, reply);
+    end_read(cluster, read, r < 0 && r != -ENOMEM ? -EIO : r);
+}
+
+static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64_t now_msec)
+{
+    cleanup_arena struct arena arena = {0};
+    struct api_request request = {
+        .method = API_GET,
+        .deadline_msec = now_msec + CLUSTER_READ_SEC * 1000,
+        .on_bytes = take_bytes,
+        .context = read,
+    };
+    struct str name = api_encode(&arena, read_namespace(read));
+    int r = 0;
+
+    if (!str_present(name))
+        return -ENOMEM;
+    request.path = arena_format(
+        &arena, "/api/v1/namespaces/%.*s%s", (int)name.len, name.ptr,
+        read->feed->kind == CLUSTER_CONFIG_MAPS ? "/configmaps?" CLUSTER_SELECTOR : "");
+    if (!str_present(request.path))
+        return -ENOMEM;
+    r = reflector_merge_new(read->feed->reflector, &read->merge);
+    if (r == 0)
+        r = api_loop_start(cluster->loop, &request, take_end, &read->call);
+    if (r < 0)
+        return r;
+    cluster->read_msec[cluster->read_count++ % CLUSTER_MAX_CONFIRMED_PER_SEC] = now_msec;
+    (void)__atomic_add_fetch(&cluster->shared.confirmations, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static bool is_under_way(const struct cluster *cluster, const struct cluster_read *read)
+{
+    for (const struct cluster_read *other = cluster->reads; other != NULL; other = other->next) {
+        if (other->call != NULL && is_same_read(other, read->feed, read_namespace(read)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wanted(const struct cluster *cluster, const struct cluster_read *read)
+{
+    for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
+         waiter = waiter->next) {
+        if (waits_for(waiter, read))
+            return true;
+    }
+    return false;
+}
+
+static size_t count_under_way(const struct cluster *cluster)
+{
+    size_t count = 0;
+
+    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
+        count += read->call != NULL;
+    return count;
+}
+
+static void run_reads(struct cluster *cluster, uint64_t now_msec)
+{
+    struct cluster_read *next = NULL;
+
+    for (struct cluster_read *read = cluster->reads; read != NULL; read = next) {
+        int r = 0;
+
+        next = read->next;
+        if (read->call != NULL)
+            continue;
+        if (!is_wanted(cluster, read)) {
+            free_read(cluster, read);
+            continue;
+        }
+        if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING ||
+            now_msec < next_read_msec(cluster) || is_under_way(cluster, read))
+            continue;
+        r = begin_read(cluster, read, now_msec);
+        if (r < 0)
+            end_read(cluster, read, r);
+    }
+}
+
+/* ---- questions ---- */
+
+static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int result)
+{
+    if (result == -EBUSY)
+        (void)__atomic_add_fetch(&cluster->shared.refused, 1, __ATOMIC_RELAXED);
+    waiter->done(waiter, result);
+}
+
+/* What a question needs to be read: one or two reads, all of them or none. */
+static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec)
+{
+    enum cluster_kind kind =
+        waiter->question == CLUSTER_NAMESPACE ? CLUSTER_NAMESPACES : CLUSTER_CONFIG_MAPS;
+    struct str names[] = {waiter->namespace_name, cluster->options.own_namespace};
+    size_t count = kind == CLUSTER_NAMESPACES || str_equal(names[0], names[1]) ? 1 : 2;
+    size_t wanted = 0;
+    struct cluster_feed *feeds[2] = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        feeds[i] = cluster_feed_find(cluster, kind, names[i]);
+        if (feeds[i] == NULL)
+            return -EIO;
+        waiter->reads[i] = find_read(cluster, feeds[i], names[i]);
+        wanted += waiter->reads[i] == NULL;
+    }
+    if (wanted > room_for_reads(cluster, now_msec))
+        return -EBUSY;
+    for (size_t i = 0; i < count; i++) {
+        if (waiter->reads[i] == NULL)
+            waiter->reads[i] = add_read(cluster, feeds[i], names[i]);
+        if (waiter->reads[i] == NULL)
+            return -ENOMEM; /* one that nobody waits for goes by itself */
+    }
+    return 0;
+}
+
+void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec)
+{
+    int r = 0;
+
+    waiter->reads[0] = waiter->reads[1] = NULL;
+    waiter->refresh = waiter->question == CLUSTER_FRESH;
+    if (!waiter->refresh)
+        r = plan_reads(cluster, waiter, now_msec);
+    if (r < 0) {
+        refuse(cluster, waiter, r);
+        return;
+    }
+    waiter->next = cluster->waiters;
+    cluster->waiters = waiter;
+}
+
+/* ---- hearing from the server again ---- */
+
+static bool wants_refresh(const struct cluster *cluster)
+{
+    const struct cluster_waiter *waiter = cluster->waiters;
+
+    while (waiter != NULL && !waiter->refresh)
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
+static void end_refresh(struct cluster *cluster, int result)
+{
+    struct cluster_waiter *next = NULL;
+
+    cluster->refreshing = false;
+    for (size_t i = 0; i < cluster->feed_count; i++)
+        cluster->feeds[i].refreshing = false;
+    for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
+        next = waiter->next;
+        if (!waiter->refresh)
+            continue;
+        waiter->refresh = false;
+        if (result < 0)
+            end_waiter(cluster, waiter, result);
+    }
+}
+
+void cluster_refresh_listed(struct cluster_feed *feed)
+{
+    struct cluster *cluster = feed->cluster;
+
+    feed->refreshing = false;
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        if (cluster->feeds[i].refreshing)
+            return;
+    }
+    if (cluster->refreshing)
+        end_refresh(cluster, 0);
+}
+
+void cluster_refresh_failed(struct cluster *cluster)
+{
+    if (cluster->refreshing)
+        end_refresh(cluster, -EIO);
+}
+
+static void run_refresh(struct cluster *cluster, uint64_t now_msec)
+{
+    if (cluster->refreshing || !wants_refresh(cluster) ||
+        now_msec < cluster->refresh_msec + CLUSTER_REFRESH_MSEC)
+        return;
+    cluster->refreshing = true;
+    cluster->refresh_msec = now_msec;
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        struct cluster_feed *feed = &cluster->feeds[i];
+
+        feed->refreshing = true;
+        if (feed->call == NULL || feed->task.step != REFLECTOR_LIST)
+            cluster_feed_relist(feed, REFLECTOR_LATEST);
+    }
+}
+
+/* ---- the turn ---- */
+
+void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
+{
+    struct cluster_waiter *next = NULL;
+    bool is_built = !cluster->dirty && __atomic_load_n(&cluster->shared.ready, __ATOMIC_RELAXED);
+
+    for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
+        next = waiter->next;
+        if (is_built && is_answered(waiter))
+            end_waiter(cluster, waiter, 0);
+        else if (now_msec >= waiter->deadline_msec)
+            end_waiter(cluster, waiter, -ETIMEDOUT);
+    }
+    run_refresh(cluster, now_msec);
+    run_reads(cluster, now_msec);
+}
+
+uint64_t cluster_confirm_next(const struct cluster *cluster, uint64_t now_msec)
+{
+    uint64_t next_msec = 0;
+
+    for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
+         waiter = waiter->next)
+        next_msec = cluster_earlier(next_msec, waiter->deadline_msec);
+    if (wants_refresh(cluster) && !cluster->refreshing)
+        next_msec = cluster_earlier(next_msec, cluster->refresh_msec + CLUSTER_REFRESH_MSEC);
+    if (next_read_msec(cluster) > now_msec)
+        next_msec = cluster_earlier(next_msec, next_read_msec(cluster));
+    return next_msec;
+}
+
+void cluster_confirm_end(struct cluster *cluster, int result)
+{
+    while (cluster->waiters != NULL)
+        end_waiter(cluster, cluster->waiters, result);
+}

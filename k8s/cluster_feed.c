@@ -1,0 +1,319 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "k8s/cluster_parts.h"
+
+#define STATUS_OK 200
+#define STATUS_FORBIDDEN 403
+
+static int make_options(struct cluster *cluster, struct cluster_feed *feed,
+                        struct reflector_options *ret_options)
+{
+    struct arena *arena = &cluster->arena;
+    bool is_evidence = feed->kind == CLUSTER_CONFIG_MAPS;
+    bool is_named = feed->namespace_name.len > 0;
+    struct str name = is_named ? api_encode(arena, feed->namespace_name) : STR("");
+    struct reflector_options options = {
+        .path = is_evidence ? STR("/api/v1/configmaps") : STR("/api/v1/namespaces"),
+        .selector = is_evidence ? STR(CLUSTER_SELECTOR) : STR(""),
+        .members = cluster_members(feed->kind),
+        .sink = cluster_sink(feed),
+    };
+
+    feed->what = is_evidence ? STR("configmaps") : STR("namespaces");
+    if (is_named) {
+        feed->what = arena_format(arena, is_evidence ? "configmaps of %.*s" : "namespace %.*s",
+                                  (int)feed->namespace_name.len, feed->namespace_name.ptr);
+        if (is_evidence)
+            options.path =
+                arena_format(arena, "/api/v1/namespaces/%.*s/configmaps", (int)name.len, name.ptr);
+        else
+            options.selector =
+                arena_format(arena, "fieldSelector=metadata.name%%3D%.*s", (int)name.len, name.ptr);
+    }
+    if (getrandom(&options.seed, sizeof(options.seed), 0) != sizeof(options.seed))
+        options.seed = (uint32_t)api_clock_msec(); /* of a jitter, nothing more */
+    *ret_options = options;
+    return str_present(feed->what) && str_present(options.path) && str_present(options.selector) &&
+                   str_present(name)
+               ? 0
+               : -ENOMEM;
+}
+
+static int add_feed(struct cluster *cluster, enum cluster_kind kind, struct str namespace_name)
+{
+    struct cluster_feed *feed = &cluster->feeds[cluster->feed_count];
+    struct reflector_options options = {0};
+    int r = 0;
+
+    *feed =
+        (struct cluster_feed){.cluster = cluster, .kind = kind, .namespace_name = namespace_name};
+    r = make_options(cluster, feed, &options);
+    if (r == 0)
+        r = reflector_new(&options, &feed->reflector);
+    if (r == 0)
+        cluster->feed_count++;
+    return r;
+}
+
+static int add_feeds(struct cluster *cluster, struct str namespace_name)
+{
+    int r = 0;
+
+    if (namespace_name.len > 0 &&
+        cluster_feed_find(cluster, CLUSTER_CONFIG_MAPS, namespace_name) != NULL)
+        return 0; /* named twice */
+    r = add_feed(cluster, CLUSTER_CONFIG_MAPS, namespace_name);
+    return r < 0 ? r : add_feed(cluster, CLUSTER_NAMESPACES, namespace_name);
+}
+
+int cluster_feeds_new(struct cluster *cluster)
+{
+    struct str_list named = cluster->options.namespaces;
+    int r = 0;
+
+    if (named.count > CLUSTER_MAX_NAMESPACES)
+        return -E2BIG;
+    cluster->feeds = calloc(2 * (named.count + 1), sizeof(*cluster->feeds));
+    if (cluster->feeds == NULL)
+        return -ENOMEM;
+    r = add_feeds(cluster, named.count > 0 ? cluster->options.own_namespace : STR(""));
+    for (size_t i = 0; r == 0 && i < named.count; i++)
+        r = add_feeds(cluster, named.items[i]);
+    return r;
+}
+
+void cluster_feeds_free(struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++)
+        reflector_free(cluster->feeds[i].reflector);
+    free(cluster->feeds);
+}
+
+struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kind kind,
+                                       struct str namespace_name)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        struct cluster_feed *feed = &cluster->feeds[i];
+
+        if (feed->kind == kind &&
+            (feed->namespace_name.len == 0 || str_equal(feed->namespace_name, namespace_name)))
+            return feed;
+    }
+    return NULL;
+}
+
+bool cluster_feeds_listed(const struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        if (!reflector_listed(cluster->feeds[i].reflector))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t silent_sec(const struct cluster_feed *feed, uint64_t now_msec)
+{
+    uint64_t heard_msec = reflector_heard_msec(feed->reflector);
+
+    if (heard_msec == 0)
+        heard_msec = feed->failing ? feed->failing_msec : now_msec;
+    return (now_msec - heard_msec) / 1000;
+}
+
+/* Only of what makes us pause: a watch that is cut now and then is the course of things. */
+static void tell_failure(struct cluster_feed *feed, uint64_t now_msec)
+{
+    const struct cluster_news news = {
+        .kind = CLUSTER_FAILED,
+        .what = feed->what,
+        .reason = str_of(feed->problem),
+        .since_sec = silent_sec(feed, now_msec),
+    };
+
+    if (feed->failing && now_msec - feed->told_msec < CLUSTER_TELL_SEC * 1000)
+        return;
+    if (!feed->failing)
+        feed->failing_msec = now_msec;
+    feed->failing = true;
+    feed->told_msec = now_msec;
+    cluster_tell(feed->cluster, &news);
+}
+
+static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
+{
+    uint64_t lists = reflector_list_count(feed->reflector);
+
+    if (feed->failing && reflector_heard_msec(feed->reflector) > feed->failing_msec) {
+        const struct cluster_news news = {
+            .kind = CLUSTER_RECOVERED,
+            .what = feed->what,
+            .since_sec = (now_msec - feed->failing_msec) / 1000,
+        };
+
+        feed->failing = false;
+        cluster_tell(feed->cluster, &news);
+    }
+    if (lists != feed->lists) {
+        const struct cluster_news news = {.kind = CLUSTER_LISTED, .what = feed->what};
+
+        feed->lists = lists;
+        cluster_tell(feed->cluster, &news);
+        cluster_refresh_listed(feed);
+    }
+}
+
+/* The answer's own words where it was an answer, else what became of the call. */
+static struct str find_reason(const struct cluster_feed *feed, const struct api_reply *reply)
+{
+    struct str reason = reflector_reason(feed->reflector);
+
+    if (feed->error == -ENOMEM)
+        return STR("out of memory");
+    if (str_present(reply->reason) && (feed->error == 0 || reason.len == 0))
+        return reply->reason;
+    return reason.len > 0 ? reason : STR("what came cannot be used");
+}
+
+static void note_problem(struct cluster_feed *feed, int result, const struct api_reply *reply)
+{
+    struct str reason = find_reason(feed, reply);
+    const char *remedy = "";
+
+    if (reply->status == STATUS_FORBIDDEN)
+        remedy = feed->kind == CLUSTER_CONFIG_MAPS
+                     ? "; allow this account to get, list and watch configmaps"
+                     : "; allow this account to get, list and watch namespaces";
+    if (reason.len > REFLECTOR_MAX_REASON_BYTES)
+        reason.len = REFLECTOR_MAX_REASON_BYTES;
+    (void)snprintf(feed->problem, sizeof(feed->problem), "%.*s%s", (int)reason.len, reason.ptr,
+                   remedy);
+    feed->failed_status = result == 0 || reply->status >= 300 ? reply->status : 0;
+}
+
+static int take_bytes(void *context, const char *bytes, size_t count)
+{
+    struct cluster_feed *feed = context;
+    uint64_t now_msec = api_clock_msec();
+
+    feed->error =
+        reflector_bytes(feed->reflector, (struct str){.ptr = bytes, .len = count}, now_msec);
+    return feed->error;
+}
+
+static void take_end(void *context, int result, const struct api_reply *reply)
+{
+    struct cluster_feed *feed = context;
+    uint64_t now_msec = api_clock_msec();
+    bool is_whole = feed->error == 0 && result == 0 && reply->status == STATUS_OK;
+    bool is_silent = result == -ETIMEDOUT && feed->task.step == REFLECTOR_WATCH;
+    int status = result == 0 && feed->error == 0 ? reply->status : 0;
+
+    feed->call = NULL;
+    feed->problem[0] = '\0';
+    if (is_whole)
+        feed->error = reflector_ended(feed->reflector, now_msec);
+    if (is_whole && feed->error == 0) {
+        if (reflector_reason(feed->reflector).len > 0)
+            note_problem(feed, 0, reply);
+    } else if (is_silent) {
+        reflector_relist(feed->reflector, REFLECTOR_LATEST);
+    } else {
+        reflector_failed(feed->reflector, status == STATUS_OK ? 0 : status, reply->body,
+                         reply->has_retry_after ? reply->retry_after_sec : 0, now_msec);
+        note_problem(feed, result, reply);
+        if (feed->refreshing)
+            cluster_refresh_failed(feed->cluster);
+    }
+    tell_success(feed, now_msec);
+}
+
+static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
+{
+    bool is_list = feed->task.step == REFLECTOR_LIST;
+    const uint64_t last_sec =
+        is_list ? CLUSTER_LIST_SEC : feed->task.timeout_sec + CLUSTER_WATCH_GRACE_SEC;
+    const struct api_request request = {
+        .method = API_GET,
+        .path = feed->task.path,
+        .deadline_msec = now_msec + last_sec * 1000,
+        .idle_sec = is_list ? CLUSTER_LIST_IDLE_SEC : CLUSTER_SILENT_SEC,
+        .on_bytes = take_bytes,
+        .context = feed,
+    };
+
+    feed->error = 0;
+    return api_loop_start(feed->cluster->loop, &request, take_end, &feed->call);
+}
+
+static int plan_task(struct cluster_feed *feed, uint64_t now_msec)
+{
+    int r = reflector_next(feed->reflector, now_msec, &feed->task);
+
+    if (r < 0)
+        return r;
+    feed->planned = true;
+    feed->begin_msec = now_msec + feed->task.pause_msec;
+    if (feed->task.pause_msec > 0 && feed->problem[0] != '\0')
+        tell_failure(feed, now_msec);
+    return 0;
+}
+
+/* A watch is not for who only lists. */
+static bool is_at_its_end(const struct cluster_feed *feed)
+{
+    return feed->cluster->once && reflector_listed(feed->reflector);
+}
+
+static void run_feed(struct cluster_feed *feed, uint64_t now_msec)
+{
+    int r = 0;
+
+    if (feed->call != NULL || now_msec < feed->begin_msec || is_at_its_end(feed))
+        return;
+    if (!feed->planned)
+        r = plan_task(feed, now_msec);
+    if (r == 0 && now_msec < feed->begin_msec)
+        return;
+    if (r == 0)
+        r = begin_call(feed, now_msec);
+    feed->planned = false;
+    if (r < 0)
+        feed->begin_msec = now_msec + CLUSTER_RETRY_MSEC;
+}
+
+void cluster_feeds_run(struct cluster *cluster, uint64_t now_msec)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        struct cluster_feed *feed = &cluster->feeds[i];
+
+        if (feed->call != NULL)
+            tell_success(feed, now_msec);
+        run_feed(feed, now_msec);
+    }
+}
+
+uint64_t cluster_feeds_next(const struct cluster *cluster)
+{
+    uint64_t next_msec = 0;
+
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        const struct cluster_feed *feed = &cluster->feeds[i];
+
+        if (feed->call == NULL && !is_at_its_end(feed))
+            next_msec = cluster_earlier(next_msec, feed->begin_msec);
+    }
+    return next_msec;
+}
+
+void cluster_feed_relist(struct cluster_feed *feed, enum reflector_relist how)
+{
+    if (feed->call != NULL)
+        api_loop_drop(feed->cluster->loop, feed->call);
+    feed->call = NULL;
+    feed->planned = false;
+    feed->begin_msec = 0;
+    reflector_relist(feed->reflector, how);
+}

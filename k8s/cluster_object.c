@@ -1,0 +1,181 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "k8s/cluster_parts.h"
+#include "planner/tree.h"
+
+#define LABEL_PREFIX "sandbox.runx.dev/"
+
+const struct document_shape *cluster_members(enum cluster_kind kind)
+{
+    static const struct document_shape document[] = {{.key = EVIDENCE_DATA_KEY}, {0}};
+    static const struct document_shape evidence_label[] = {{.key = EVIDENCE_LABEL}, {0}};
+    static const struct document_shape config_map_metadata[] = {
+        {.key = "name"},
+        {.key = "namespace"},
+        {.key = "resourceVersion"},
+        {.key = "labels", .members = evidence_label},
+        {.key = "annotations", .whole = true},
+        {0},
+    };
+    static const struct document_shape config_map[] = {
+        {.key = "metadata", .members = config_map_metadata},
+        {.key = "data", .members = document},
+        {.key = "binaryData", .members = document},
+        {0},
+    };
+    static const struct document_shape level_labels[] = {
+        {.key = LABEL_PREFIX "enforce"},
+        {.key = LABEL_PREFIX "warn"},
+        {.key = LABEL_PREFIX "audit"},
+        {0},
+    };
+    static const struct document_shape namespace_metadata[] = {
+        {.key = "name"},
+        {.key = "resourceVersion"},
+        {.key = "labels", .members = level_labels},
+        {0},
+    };
+    static const struct document_shape namespace_members[] = {
+        {.key = "metadata", .members = namespace_metadata}, {0}};
+
+    return kind == CLUSTER_CONFIG_MAPS ? config_map : namespace_members;
+}
+
+/* So many of them a minute: whoever may write ConfigMaps must not be able to fill a log. */
+static void tell_unreadable(struct cluster *cluster, const struct evidence *evidence)
+{
+    cleanup_arena struct arena arena = {0};
+    uint64_t now_msec = api_clock_msec();
+    struct cluster_news news = {.kind = CLUSTER_UNREADABLE, .reason = evidence->reason};
+
+    if (now_msec - cluster->unreadable_msec > CLUSTER_TELL_SEC * 1000) {
+        cluster->unreadable_msec = now_msec;
+        cluster->unreadable_told = 0;
+    }
+    if (cluster->unreadable_told >= CLUSTER_MAX_TOLD_UNREADABLE)
+        return;
+    cluster->unreadable_told++;
+    news.what =
+        arena_format(&arena, "%.*s/%.*s", (int)evidence->namespace_name.len,
+                     evidence->namespace_name.ptr, (int)evidence->name.len, evidence->name.ptr);
+    if (str_present(news.what))
+        cluster_tell(cluster, &news);
+}
+
+static int put_evidence(void *context, const struct reflector_object *object, void **value)
+{
+    struct cluster *cluster = ((struct cluster_feed *)context)->cluster;
+    const cJSON *metadata = tree_get(object->tree, "metadata");
+    const cJSON *binary = tree_get(object->tree, "binaryData");
+    const struct evidence_source source = {
+        .namespace_name = object->namespace_name,
+        .name = object->name,
+        .annotations = tree_get(metadata, "annotations"),
+        .document = tree_get_text(tree_get(object->tree, "data"), EVIDENCE_DATA_KEY),
+        .in_binary_data = tree_get(binary, EVIDENCE_DATA_KEY) != NULL,
+        .binary = tree_get_text(binary, EVIDENCE_DATA_KEY),
+    };
+    struct evidence *evidence = NULL;
+    int r = 0;
+
+    /* the server selects by the label; what comes without it is no evidence all the same */
+    if (str_equal(tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL), STR("true")))
+        r = evidence_make(&source, cluster->rules->keyring, &cluster->rules->policy, &evidence);
+    if (r < 0)
+        return r;
+    evidence_unref(*value);
+    *value = evidence;
+    cluster_mark_dirty(cluster);
+    if (evidence != NULL && evidence->state == EVIDENCE_INVALID)
+        tell_unreadable(cluster, evidence);
+    return 0;
+}
+
+static void drop_evidence(void *context, void *value)
+{
+    struct cluster_feed *feed = context;
+
+    evidence_unref(value);
+    cluster_mark_dirty(feed->cluster);
+}
+
+/* With its texts behind it, in one piece. */
+static struct namespace_labels *copy_labels(const struct namespace_labels *labels)
+{
+    const struct str from[] = {labels->name, labels->enforce, labels->warn, labels->audit};
+    struct namespace_labels *copy = NULL;
+    struct str *to[4];
+    size_t len = 0;
+    char *text = NULL;
+
+    for (size_t i = 0; i < 4; i++)
+        len += from[i].len;
+    copy = calloc(1, sizeof(*copy) + len);
+    if (copy == NULL)
+        return NULL;
+    to[0] = &copy->name;
+    to[1] = &copy->enforce;
+    to[2] = &copy->warn;
+    to[3] = &copy->audit;
+    text = (char *)(copy + 1);
+    for (size_t i = 0; i < 4; i++) {
+        if (!str_present(from[i]))
+            continue;
+        if (from[i].len > 0)
+            memcpy(text, from[i].ptr, from[i].len);
+        *to[i] = (struct str){.ptr = text, .len = from[i].len};
+        text += from[i].len;
+    }
+    return copy;
+}
+
+static bool is_same_label(struct str a, struct str b)
+{
+    return str_present(a) == str_present(b) && str_equal(a, b);
+}
+
+static int put_namespace(void *context, const struct reflector_object *object, void **value)
+{
+    struct cluster_feed *feed = context;
+    const cJSON *labels = tree_get(tree_get(object->tree, "metadata"), "labels");
+    const struct namespace_labels now = {
+        .name = object->name,
+        .enforce = tree_get_text(labels, LABEL_PREFIX "enforce"),
+        .warn = tree_get_text(labels, LABEL_PREFIX "warn"),
+        .audit = tree_get_text(labels, LABEL_PREFIX "audit"),
+    };
+    const struct namespace_labels *before = *value;
+    struct namespace_labels *copy = NULL;
+
+    /* most changes of a Namespace are not ours */
+    if (before != NULL && is_same_label(before->enforce, now.enforce) &&
+        is_same_label(before->warn, now.warn) && is_same_label(before->audit, now.audit))
+        return 0;
+    copy = copy_labels(&now);
+    if (copy == NULL)
+        return -ENOMEM;
+    free(*value);
+    *value = copy;
+    cluster_mark_dirty(feed->cluster);
+    return 0;
+}
+
+static void drop_namespace(void *context, void *value)
+{
+    struct cluster_feed *feed = context;
+
+    free(value);
+    cluster_mark_dirty(feed->cluster);
+}
+
+struct reflector_sink cluster_sink(struct cluster_feed *feed)
+{
+    bool is_evidence = feed->kind == CLUSTER_CONFIG_MAPS;
+
+    return (struct reflector_sink){
+        .context = feed,
+        .put = is_evidence ? put_evidence : put_namespace,
+        .drop = is_evidence ? drop_evidence : drop_namespace,
+    };
+}

@@ -1,0 +1,176 @@
+#ifndef K8S_CLUSTER_PARTS_H
+#define K8S_CLUSTER_PARTS_H
+
+/*
+ * cluster_parts - what a cluster is made of; private to cluster*.c.
+ *
+ * cluster.c          the thread, its turn, what comes from other threads
+ * cluster_feed.c     one list and watch: its calls, what is told of them
+ * cluster_object.c   objects that came: verified, kept, gone
+ * cluster_build.c    snapshots, and rules that change
+ * cluster_confirm.c  waiters and the reads that they wait for
+ *
+ * Threads    everything belongs to the cluster's thread but what is marked.
+ */
+
+#include <pthread.h>
+
+#include "k8s/cluster.h"
+#include "k8s/digest.h"
+#include "k8s/reflector.h"
+
+#define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
+#define CLUSTER_LIST_SEC 120     /* a list, or a page of one, at most */
+#define CLUSTER_LIST_IDLE_SEC 30 /* without a byte */
+/* Two bookmarks that did not come: the watch may be dead. Then a list, before the snapshot counts
+ * as stale. */
+#define CLUSTER_SILENT_SEC 130
+#define CLUSTER_WATCH_GRACE_SEC 30     /* beyond the end that the server was told */
+#define CLUSTER_READ_SEC 10            /* a confirmation's read */
+#define CLUSTER_TELL_SEC 60            /* from one word on a failure to the next */
+#define CLUSTER_RETRY_MSEC 1000        /* where memory was short */
+#define CLUSTER_TURN_MSEC 1000         /* at most */
+#define CLUSTER_MAX_TOLD_UNREADABLE 60 /* in CLUSTER_TELL_SEC */
+#define CLUSTER_MAX_NAME_BYTES 253
+#define CLUSTER_MAX_PROBLEM_BYTES (REFLECTOR_MAX_REASON_BYTES + 128) /* with a remedy */
+
+/* Keyring and policy with their count: each snapshot holds one. */
+struct cluster_rules {
+    unsigned count; /* atomic */
+    struct keyring *keyring;
+    struct policy policy;
+    struct snapshot_keep keep;
+    unsigned char digest[DIGEST_BYTES];
+};
+
+enum cluster_kind { CLUSTER_CONFIG_MAPS = 1, CLUSTER_NAMESPACES };
+
+/* One list and watch. */
+struct cluster_feed {
+    struct cluster *cluster;
+    enum cluster_kind kind;
+    struct str namespace_name; /* the only one; empty: all */
+    struct str what;           /* for news */
+    struct reflector *reflector;
+    bool planned; /* task is to be asked at begin_msec */
+    struct reflector_task task;
+    uint64_t begin_msec;
+    struct api_call *call; /* under way */
+    int error;             /* of what came of it */
+    uint64_t lists;        /* that were told of */
+    bool refreshing;       /* a refresh waits for its list */
+
+    bool failing;
+    uint64_t failing_msec; /* since when */
+    uint64_t told_msec;
+    int failed_status;                       /* of the last failure; 0: none came */
+    char problem[CLUSTER_MAX_PROBLEM_BYTES]; /* of the last call, where it failed */
+};
+
+/* One read beside the watches. */
+struct cluster_read {
+    struct cluster_read *next;
+    struct cluster_feed *feed; /* where its objects go */
+    struct reflector_merge *merge;
+    struct api_call *call; /* NULL: not begun */
+    int error;
+    size_t namespace_len;
+    char namespace_name[];
+};
+
+/* What other threads may look at: atomic, one by one. */
+struct cluster_shared {
+    bool ready;
+    uint64_t heard_msec; /* of the feed that was silent longest; 0: never */
+    uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
+};
+
+struct cluster {
+    struct cluster_options options;
+    struct arena arena; /* texts of the feeds */
+    struct api_loop *loop;
+    struct cluster_feed *feeds;
+    size_t feed_count;
+    bool once; /* lists only */
+
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;               /* for the next three */
+    struct cluster_waiter *asked;       /* not taken up yet, the last first */
+    struct cluster_rules *coming_rules; /* owned; NULL: none */
+    bool stopping;
+    struct cluster_shared shared;
+
+    struct cluster_rules *rules;
+    bool dirty;          /* the store's snapshot is not what is known */
+    bool urgent;         /* and must not wait for more */
+    uint64_t dirty_msec; /* since when */
+    uint64_t built_msec; /* when the last one was done */
+    uint64_t cost_msec;  /* what it took */
+    uint64_t retry_msec; /* not before; memory was short */
+
+    struct cluster_waiter *waiters;
+    struct cluster_read *reads;
+    uint64_t read_msec[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* when the last ones began: a ring */
+    size_t read_count;                                 /* ever begun */
+    bool refreshing;
+    uint64_t refresh_msec; /* when the last one began */
+    uint64_t read_told_msec;
+
+    uint64_t unreadable_msec; /* since when they are counted */
+    unsigned unreadable_told;
+};
+
+/* ---- cluster.c ---- */
+
+/* The earlier of two moments; 0 is none. */
+uint64_t cluster_earlier(uint64_t a, uint64_t b);
+void cluster_tell(const struct cluster *cluster, const struct cluster_news *news);
+
+/* ---- cluster_feed.c ---- */
+
+int cluster_feeds_new(struct cluster *cluster) __attribute__((warn_unused_result));
+void cluster_feeds_free(struct cluster *cluster);
+/* Asks what is to be asked now. */
+void cluster_feeds_run(struct cluster *cluster, uint64_t now_msec);
+/* When the next of them has something to ask; 0: never. */
+uint64_t cluster_feeds_next(const struct cluster *cluster);
+void cluster_feed_relist(struct cluster_feed *feed, enum reflector_relist how);
+bool cluster_feeds_listed(const struct cluster *cluster);
+struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kind kind,
+                                       struct str namespace_name);
+
+/* ---- cluster_object.c ---- */
+
+struct reflector_sink cluster_sink(struct cluster_feed *feed);
+const struct document_shape *cluster_members(enum cluster_kind kind);
+
+/* ---- cluster_build.c ---- */
+
+int cluster_rules_new(const struct keyring *keyring, const struct policy *policy,
+                      struct snapshot_keep keep, struct cluster_rules **ret_rules)
+    __attribute__((warn_unused_result));
+void cluster_rules_unref(void *rules);
+/* Takes the rules over where it succeeds. */
+int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, uint64_t now_msec)
+    __attribute__((warn_unused_result));
+void cluster_mark_dirty(struct cluster *cluster);
+/* Puts a snapshot where one is due. */
+void cluster_build(struct cluster *cluster, uint64_t now_msec);
+uint64_t cluster_build_next(const struct cluster *cluster);
+
+/* ---- cluster_confirm.c ---- */
+
+void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec);
+/* Begins reads, ends waits. */
+void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
+uint64_t cluster_confirm_next(const struct cluster *cluster, uint64_t now_msec);
+/* Whether someone waits for a snapshot of what is known now. */
+bool cluster_snapshot_wanted(const struct cluster *cluster);
+void cluster_refresh_listed(struct cluster_feed *feed);
+void cluster_refresh_failed(struct cluster *cluster);
+/* Every waiter there is. */
+void cluster_confirm_end(struct cluster *cluster, int result);
+void cluster_reads_free(struct cluster *cluster);
+
+#endif

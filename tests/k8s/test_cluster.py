@@ -1,0 +1,367 @@
+"""The cluster source against an API server that goes wrong as told."""
+
+import errno
+import hashlib
+import threading
+import time
+import unittest
+
+from api_server import certificates, forget_certificates
+from cluster_server import DOCUMENT, OWN, Api, Gate, evidence, keyring, namespace, refusal, status
+
+VALID = {OWN + "/a": "valid"}
+
+
+def tearDownModule():
+    forget_certificates()
+
+
+def world():
+    api = Api()
+    api.put("namespaces", namespace(OWN))
+    api.put("namespaces", namespace("payments", "required"))
+    api.put("configmaps", evidence(OWN, "a"))
+    return api
+
+
+class Following(unittest.TestCase):
+    def test_lists_then_watches(self):
+        with world() as api, Gate(api).ready() as gate:
+            self.assertEqual(gate.evidence(), VALID)
+            self.assertEqual(gate.show("payments", OWN, "none")["namespaces"],
+                             {"payments": "required", OWN: "", "none": None})
+            api.put("configmaps", evidence("payments", "b"))
+            gate.shows({**VALID, "payments/b": "valid"})
+            api.put("configmaps", evidence("payments", "b", keys=()))
+            gate.shows({**VALID, "payments/b": "invalid"})
+            self.assertEqual(gate.news("unreadable")[0]["what"], "payments/b")
+            api.delete("configmaps", "payments", "b")
+            gate.shows(VALID)
+            api.put("namespaces", namespace("payments", "none"))
+            gate.until(lambda: gate.show("payments")["namespaces"]["payments"] == "none")
+            self.assertEqual({n["what"] for n in gate.news("listed")}, {"configmaps", "namespaces"})
+            self.assertEqual(gate.look()["relists"], 0)
+            self.assertEqual(gate.look()["failures"], 0)
+            first = api.paths("/api/v1/configmaps")
+            self.assertEqual(first[0], "/api/v1/configmaps?limit=100&resourceVersion=0"
+                                       "&labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue")
+            self.assertIn("watch=true&allowWatchBookmarks=true&resourceVersion=103", first[1])
+
+    def test_no_snapshot_before_all_first_lists(self):
+        api = world()
+        api.hook = lambda r: refusal(503, "not yet", "Retry-After: 1") if r.path.startswith("/api/v1/namespaces?") else None
+        with api, Gate(api) as gate:
+            gate.wait(lambda s: s.get("news") == "listed" and s["what"] == "configmaps")
+            failed = gate.wait(lambda s: s.get("news") == "failed")
+            self.assertIn("not yet", failed["reason"])
+            self.assertFalse(gate.look()["ready"])
+            self.assertIsNone(gate.evidence())
+            api.hook = lambda r: None
+            gate.ready()
+            self.assertEqual(gate.wait(lambda s: s.get("news") == "recovered")["what"], "namespaces")
+
+    def test_pages(self):
+        api = world()
+        for i in range(250):
+            api.put("configmaps", evidence("payments", "x%03d" % i))
+        with api, Gate(api).ready() as gate:
+            self.assertEqual(len(gate.evidence()), 251)
+            self.assertEqual(len([p for p in api.paths("configmaps") if "limit=" in p]), 3)
+            self.assertEqual(gate.look()["puts"], 1)
+
+    def test_a_burst_is_few_snapshots(self):
+        with world() as api, Gate(api).ready() as gate:
+            for i in range(200):
+                api.put("configmaps", evidence("payments", "x%03d" % i))
+            gate.until(lambda: len(gate.evidence()) == 201)
+            self.assertLess(gate.look()["puts"], 60)
+
+    def test_410(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.put("configmaps", evidence("payments", "b"), silent=True)
+            api.delete("configmaps", OWN, "a", silent=True)
+            api.event("configmaps", "ERROR", status(410, "too old resource version", "Expired"))
+            gate.shows({"payments/b": "valid"})
+            self.assertEqual(gate.look()["relists"], 1)
+            self.assertNotIn("resourceVersion", [p for p in api.paths("configmaps") if "limit=" in p][1])
+            self.assertEqual(gate.news("failed"), [])
+
+    def test_a_cut_goes_on_without_a_list(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.put("configmaps", evidence("payments", "b"))
+            gate.shows({**VALID, "payments/b": "valid"})
+            api.cut(b'{"type":"MODIFIED","object":{"metadata":{"na')
+            api.put("configmaps", evidence("payments", "c"))
+            gate.shows({**VALID, "payments/b": "valid", "payments/c": "valid"})
+            self.assertEqual(gate.look()["relists"], 0)
+
+    def test_a_clean_end_goes_on_at_once(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            time.sleep(1.1)
+            api.cut()
+            gate.until(lambda: len(api.paths("watch=")) == 4, 0.5)
+            self.assertEqual(gate.look()["failures"], 0)
+
+    def test_the_last_snapshot_stays_while_the_server_is_away(self):
+        api = world()
+        with api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
+            time.sleep(1.1)
+            api.cut()
+            gate.wait(lambda s: s.get("news") == "failed", count=2)
+            self.assertEqual(gate.evidence(), VALID)
+            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": False})
+            api.hook = lambda r: None
+            api.put("configmaps", evidence("payments", "b"))
+            gate.shows({**VALID, "payments/b": "valid"})
+            gate.wait(lambda s: s.get("news") == "recovered")
+            self.assertEqual(gate.look()["relists"], 0)
+
+    def test_a_silent_watch_is_asked_again(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            gate.tell("later msec=131000")
+            gate.until(lambda: gate.look()["relists"] == 2)
+            self.assertEqual(gate.ask("stale sec=60", "stale"), {"stale": False})
+
+    def test_named_namespaces(self):
+        api = world()
+        api.put("namespaces", namespace("other", "required"))
+        api.put("configmaps", evidence("other", "z"))
+        api.put("configmaps", evidence("payments", "b"))
+        with api, Gate(api, namespaces="payments,payments").ready() as gate:
+            self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid"})
+            self.assertEqual(gate.show("payments", "other")["namespaces"], {"payments": "required", "other": None})
+            self.assertEqual({p.split("?")[0] for p in api.paths()},
+                             {"/api/v1/namespaces/payments/configmaps", "/api/v1/namespaces/%s/configmaps" % OWN,
+                              "/api/v1/namespaces"})
+            for p in api.paths("namespaces?"):
+                self.assertIn("fieldSelector=metadata.name%3D", p)
+            gate.question("evidence", "other", "outside")
+            self.assertEqual(gate.results("outside")[0]["result"], -errno.EIO)
+            gate.question("evidence", "payments", "inside")
+            self.assertEqual(gate.results("inside")[0]["result"], 0)
+
+
+class Rules(unittest.TestCase):
+    def test_a_key_that_is_taken_away_ends_at_once_even_without_the_server(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: refusal(500, "away")
+            gate.tell("rules keyring=" + keyring("security-dev"))
+            gate.shows({OWN + "/a": "invalid"}, 3)
+            api.hook = lambda r: None
+            gate.tell("rules keyring=" + certificates() + "/keyring")
+            gate.shows(VALID)
+
+    def test_a_revoked_digest_ends_at_once_and_all_is_verified_again(self):
+        digest = "sha256:" + hashlib.sha256((DOCUMENT % "report").encode()).hexdigest()
+        api = world()
+        api.put("configmaps", evidence("payments", "b", DOCUMENT % "other"))
+        with api, Gate(api).ready() as gate:
+            made = gate.look()["made"]
+            self.assertEqual(made, 2)
+            gate.tell("rules keyring=%s/keyring revoked=%s" % (certificates(), digest))
+            gate.shows({OWN + "/a": "revoked", "payments/b": "valid"}, 3)
+            gate.until(lambda: gate.look()["made"] == made + 2)
+            self.assertEqual(gate.evidence(), {OWN + "/a": "revoked", "payments/b": "valid"})
+
+    def test_what_is_no_matter_of_evidence_verifies_nothing(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.tell("rules keyring=%s/keyring max_age=7" % certificates())
+            gate.until(lambda: gate.show()["max_age"] == 7)
+            self.assertEqual((gate.look()["made"], gate.look()["relists"]), (1, 0))
+            gate.until(lambda: gate.look()["kept"] == 1)
+
+
+class Confirming(unittest.TestCase):
+    def test_evidence_that_the_watch_has_not_shown(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.put("configmaps", evidence("payments", "b"), silent=True)
+            api.put("configmaps", evidence(OWN, "c"), silent=True)
+            gate.question("evidence", "payments", "t")
+            self.assertEqual(gate.results("t")[0]["result"], 0)
+            self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid", OWN + "/c": "valid"})
+            self.assertEqual(gate.look()["made"], 3)  # what was known was not verified again
+            self.assertEqual(gate.look()["confirmations"], 2)
+            selector = "/configmaps?labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
+            self.assertEqual(sorted(api.reads()), ["/api/v1/namespaces/payments" + selector,
+                                                   "/api/v1/namespaces/" + OWN + selector])
+
+    def test_a_namespace_that_the_watch_has_not_shown(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.put("namespaces", namespace("new", "required"), silent=True)
+            gate.question("namespace", "new", "t")
+            self.assertEqual(gate.results("t")[0]["result"], 0)
+            self.assertEqual(gate.show("new")["namespaces"], {"new": "required"})
+            gate.question("namespace", "nowhere", "u")
+            self.assertEqual(gate.results("u")[0]["result"], 0)
+            self.assertEqual(gate.show("nowhere")["namespaces"], {"nowhere": None})
+            self.assertEqual(gate.look()["failures"], 0)
+
+    def test_a_name_is_never_a_path(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.question("namespace", "../../x?y", "t")
+            self.assertEqual(gate.results("t")[0]["result"], 0)
+            self.assertEqual(api.reads(), ["/api/v1/namespaces/..%2F..%2Fx%3Fy"])
+            gate.question("namespace", "", "u")
+            gate.question("namespace", "x" * 254, "u")
+            self.assertEqual([r["result"] for r in gate.results("u", 2)], [-errno.EIO] * 2)
+
+    def test_a_read_that_fails(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.hook = lambda r: refusal(403, "you may not") if r.is_read else None
+            for tag in ("t", "u"):
+                gate.question("evidence", "payments", tag)
+                self.assertEqual(gate.results(tag)[0]["result"], -errno.EIO)
+            self.assertEqual(len(gate.news("failed")), 1)
+            self.assertIn("you may not", gate.news("failed")[0]["reason"])
+
+    def test_a_hundred_for_one_namespace_are_two_reads(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.hold.clear()
+            gate.question("evidence", "payments", "t", count=100, msec=20000)
+            gate.until(lambda: len(api.reads()) >= 2)
+            gate.question("evidence", "payments", "late", msec=20000)
+            api.put("configmaps", evidence("payments", "b"), silent=True)
+            api.hold.set()
+            self.assertEqual({r["result"] for r in gate.results("t", 100)}, {0})
+            self.assertEqual(gate.results("late")[0]["result"], 0)
+            self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid"})
+            self.assertLessEqual(len([p for p in api.reads() if "/payments/" in p]), 2)
+            self.assertLessEqual(len(api.reads()), 4)
+
+    def test_a_flood_of_namespaces_is_bounded(self):
+        with world() as api, Gate(api).ready() as gate:
+            at_once, most = [], [0]
+
+            def hook(request):
+                if request.is_read:
+                    at_once.append(1)
+                    most[0] = max(most[0], len(at_once))
+                    time.sleep(0.02)
+                    at_once.pop()
+            api.hook = hook
+            for i in range(150):
+                gate.question("evidence", "n%d" % i, "t", msec=10000)
+                time.sleep(0.015)
+            results = [r["result"] for r in gate.results("t", 150)]
+            self.assertEqual(set(results), {0, -errno.EBUSY})
+            self.assertGreater(results.count(0), 15)
+            times = [r.when for r in api.server.requests if r.is_read]
+            # what is asked 20 times a second may arrive a little closer together
+            for i in range(len(times) - 20):
+                self.assertGreater(times[i + 20] - times[i], 0.9)
+            self.assertLessEqual(most[0], 4)
+            self.assertEqual(gate.look()["refused"], results.count(-errno.EBUSY))
+
+    def test_a_deadline_is_kept(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.hold.clear()
+            gate.question("evidence", "payments", "t", msec=300)
+            gate.question("namespace", "new", "t", msec=300)
+            for r in gate.results("t", 2):
+                self.assertEqual(r["result"], -errno.ETIMEDOUT)
+                self.assertTrue(300 <= r["msec"] < 600, r)
+            api.hold.set()
+
+    def test_an_end_with_waiters(self):
+        with world() as api, Gate(api).ready() as gate:
+            api.hold.clear()
+            gate.question("evidence", "payments", "t", count=10)
+            gate.question("fresh", "", "f")
+            gate.until(lambda: len(api.reads()) == 2)
+            api.hook = lambda r: time.sleep(5)
+            gate.tell("free")
+            self.assertEqual({r["result"] for r in gate.results("t", 10)}, {-errno.ESHUTDOWN})
+            gate.wait(lambda s: "freed" in s, 3)
+            api.hold.set()
+
+    def test_never_started(self):
+        with world() as api, Gate(api, start=False) as gate:
+            gate.question("evidence", "payments", "t")
+            gate.tell("free")
+            self.assertEqual(gate.results("t")[0]["result"], -errno.ESHUTDOWN)
+
+
+class Freshness(unittest.TestCase):
+    def test_one_refresh_for_all(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.put("configmaps", evidence("payments", "b"), silent=True)
+            api.delete("configmaps", OWN, "a", silent=True)
+            self.assertEqual(gate.ask("stale sec=0", "stale"), {"stale": True})
+            gate.tell("later msec=100000")
+            self.assertEqual(gate.ask("stale sec=90", "stale"), {"stale": True})
+            gate.question("fresh", "", "t", count=20)
+            self.assertEqual({r["result"] for r in gate.results("t", 20)}, {0})
+            self.assertEqual(gate.evidence(), {"payments/b": "valid"})
+            self.assertEqual(gate.ask("stale sec=90", "stale"), {"stale": False})
+            self.assertEqual(gate.look()["relists"], 2)
+
+    def test_refreshes_are_bounded_and_say_when_they_fail(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            begin = len(api.paths())
+            api.hook = lambda r: refusal(503, "away")
+            for i in range(20):
+                gate.question("fresh", "", "t", msec=4000)
+                time.sleep(0.1)
+            self.assertEqual({r["result"] for r in gate.results("t", 20)}, {-errno.EIO})
+            self.assertLessEqual(len(api.paths()) - begin, 14)
+
+    def test_a_refresh_keeps_the_deadline(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: time.sleep(2)
+            gate.question("fresh", "", "t", msec=300)
+            self.assertEqual(gate.results("t")[0]["result"], -errno.ETIMEDOUT)
+            api.hook = lambda r: None
+
+
+class Once(unittest.TestCase):
+    def test_lists_and_stops(self):
+        with world() as api, Gate(api, start=False) as gate:
+            self.assertEqual(gate.ask("once", "once"), {"once": 0, "reason": ""})
+            self.assertEqual(gate.evidence(), VALID)
+            self.assertEqual(api.paths("watch="), [])
+
+    def test_a_refusal_says_which_right_is_missing(self):
+        api = world()
+        api.hook = lambda r: refusal(403, "namespaces is forbidden: no") if "configmaps" not in r.path else None
+        with api, Gate(api, start=False) as gate:
+            begin = time.monotonic()
+            said = gate.ask("once", "once")
+            self.assertEqual(said["once"], -errno.EACCES)
+            self.assertIn("namespaces is forbidden: no", said["reason"])
+            self.assertIn("allow this account to get, list and watch namespaces", said["reason"])
+            self.assertLess(time.monotonic() - begin, 2)
+
+    def test_nobody_there(self):
+        api = world()
+        api.server.listener.close()
+        with Gate(api, start=False, server="https://127.0.0.1:1") as gate:
+            said = gate.ask("once msec=3000", "once")
+            self.assertEqual(said["once"], -errno.EIO)
+            self.assertIn("127.0.0.1:1", said["reason"])
+
+    def test_a_server_that_is_busy_is_waited_for(self):
+        api = world()
+        api.hook = lambda r: refusal(429, "later", "Retry-After: 1")
+        with api, Gate(api, start=False) as gate:
+            threading.Timer(0.7, lambda: setattr(api, "hook", lambda r: None)).start()
+            self.assertEqual(gate.ask("once", "once")["once"], 0)
+        api = world()
+        api.hook = lambda r: refusal(429, "later", "Retry-After: 1")
+        with api, Gate(api, start=False) as gate:
+            said = gate.ask("once msec=500", "once")
+            self.assertEqual(said["once"], -errno.ETIMEDOUT)
+            self.assertIn("later", said["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
