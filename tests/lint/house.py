@@ -180,7 +180,7 @@ def check(root):
     for name in sorted(top):
         if not name.startswith(".") and name not in TOP_LEVEL:
             yield f"{name}: not one of the fixed names at the top"
-    for room in sorted(top & {"planner", "k8s", "webhook", "certs-dev", "tests"}):
+    for room in sorted(top & {"planner", "k8s", "webhook", "charts", "certs-dev", "tests"}):
         if not os.path.isfile(os.path.join(root, room, "README.md")):
             yield f"{room}: has no README.md"
 

@@ -1,0 +1,76 @@
+{{/*
+The gate's configuration. Each value is written as JSON: it is YAML too, it keeps large numbers whole, and nothing in it
+has two readings.
+*/}}
+{{- define "sandgate.config" -}}
+{{- $config := .Values.config -}}
+apiVersion: sandbox.runx.dev/v1
+kind: GateConfiguration
+listen:
+  webhook: {{ printf "%s:%d" .Values.listenHost (int .Values.webhook.securePort) | toRawJson }}
+  admin: {{ include "sandgate.admin" . | toRawJson }}
+tls:
+{{- if eq .Values.tls.mode "self" }}
+  self:
+    secret: {{ include "sandgate.tlsSecret" . | toRawJson }}
+    webhookConfiguration: {{ ternary (include "sandgate.fullname" .) "" .Values.webhook.enabled | toRawJson }}
+    dnsNames: {{ include "sandgate.dnsNames" . }}
+    caDays: {{ .Values.tls.self.caDays | toRawJson }}
+    certificateDays: {{ .Values.tls.self.certificateDays | toRawJson }}
+{{- else }}
+  certificate: "/etc/sandgate/tls/tls.crt"
+  key: "/etc/sandgate/tls/tls.key"
+{{- end }}
+  clientCA: {{ ternary "/etc/sandgate/config/client-ca.crt" "" (ne .Values.tls.clientCA "") | toRawJson }}
+  clientNames: {{ .Values.tls.clientNames | toRawJson }}
+keyring:
+  directory: "/etc/sandgate/keys"
+  threshold: {{ $config.keyring.threshold | toRawJson }}
+  kinds: {{ $config.keyring.kinds | toRawJson }}
+evidence:
+  source: {{ .Values.evidence.source | toRawJson }}
+  directory: {{ .Values.evidence.directory | toRawJson }}
+  namespace: {{ .Release.Namespace | toRawJson }}
+{{- with .Values.evidence.namespaces }}
+  namespaces: {{ toRawJson . }}
+{{- end }}
+  kubeconfig: ""
+{{- range $key := list "unsigned" "maxAgeDays" "clockSkewSeconds" "maxStaleSeconds" "revoked" "audience" "minBaselines" }}
+  {{ $key }}: {{ get $config.evidence $key | toRawJson }}
+{{- end }}
+defaults:
+{{- range $key := list "enforce" "warn" "audit" "controllers" }}
+  {{ $key }}: {{ get $config.defaults $key | toRawJson }}
+{{- end }}
+floor:
+{{- range $key := list "enforce" "warn" "audit" }}
+  {{ $key }}: {{ get $config.floor $key | toRawJson }}
+{{- end }}
+exempt:
+{{- range $key := list "namespaces" "users" "runtimeClasses" }}
+  {{ $key }}: {{ get $config.exempt $key | toRawJson }}
+{{- end }}
+limits:
+{{- range $key := list "maxBodyBytes" "maxInFlight" "maxInFlightBytes" "maxConnections" "threads" "deadlineMarginMilliseconds" }}
+  {{ $key }}: {{ get $config.limits $key | toRawJson }}
+{{- end }}
+decisionLog:
+{{- range $key := list "path" "allowed" }}
+  {{ $key }}: {{ get $config.decisionLog $key | toRawJson }}
+{{- end }}
+drainSeconds: {{ $config.drainSeconds | toRawJson }}
+{{- end -}}
+
+{{/* Loopback, unless it is scraped. */}}
+{{- define "sandgate.admin" -}}
+{{- printf "%s:%d" (ternary .Values.listenHost "127.0.0.1" .Values.metrics.enabled) (int .Values.metrics.port) -}}
+{{- end -}}
+
+{{/*
+What the running gate does not take up: these are hashed into the pod's annotations, so that a change restarts the pods.
+Everything else is read again while it runs (configuration, keyring, certificates), and needs no restart.
+*/}}
+{{- define "sandgate.restart" -}}
+{{- $fixed := fromYaml (include "sandgate.config" .) -}}
+{{- dict "listen" $fixed.listen "tls" $fixed.tls "evidence" (pick $fixed.evidence "source" "directory" "namespaces") "threads" $fixed.limits.threads "decisionLog" $fixed.decisionLog.path | toRawJson | sha256sum -}}
+{{- end -}}

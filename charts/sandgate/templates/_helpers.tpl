@@ -1,0 +1,152 @@
+{{/* Names, labels and what several kinds share. */}}
+
+{{- define "sandgate.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* 48 characters, so that every suffix still fits into the 63 of a label. */}}
+{{- define "sandgate.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 48 | trimSuffix "-" -}}
+{{- else if contains (include "sandgate.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 48 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "sandgate.name" .) | trunc 48 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Cluster-wide names carry the namespace where two releases of one name would meet: never, Helm refuses the second. */}}
+{{- define "sandgate.tlsSecret" -}}
+{{- if eq .Values.tls.mode "secret" -}}
+{{- .Values.tls.secret.name -}}
+{{- else -}}
+{{- include "sandgate.fullname" . }}-tls
+{{- end -}}
+{{- end -}}
+
+{{- define "sandgate.keyring" -}}
+{{- default (printf "%s-keyring" (include "sandgate.fullname" .)) .Values.keyring.existingConfigMap -}}
+{{- end -}}
+
+{{- define "sandgate.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "sandgate.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "sandgate.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "sandgate.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: gate
+{{- end -}}
+
+{{- define "sandgate.labels" -}}
+{{- $own := dict "app.kubernetes.io/name" (include "sandgate.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/component" "gate" "app.kubernetes.io/version" .Chart.AppVersion "app.kubernetes.io/part-of" "sandgate" "app.kubernetes.io/managed-by" .Release.Service "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
+{{- toYaml (merge $own .Values.commonLabels) -}}
+{{- end -}}
+
+{{/* The head of an object's metadata: (dict "root" $ "name" … "labels" … "annotations" …). */}}
+{{- define "sandgate.metadata" -}}
+{{- $labels := merge (dict) (fromYaml (include "sandgate.labels" .root)) (default dict .labels) -}}
+{{- $annotations := merge (dict) (default dict .annotations) .root.Values.commonAnnotations -}}
+name: {{ .name }}
+labels:
+  {{- toYaml $labels | nindent 2 }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "sandgate.image" -}}
+{{- with .Values.image -}}
+{{- $name := ternary (printf "%s/%s" .registry .repository) .repository (ne .registry "") -}}
+{{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) -}}
+{{- with .digest -}}@{{ . }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "true" where the gate runs in this cluster. */}}
+{{- define "sandgate.runs" -}}
+{{- if not .Values.webhook.url -}}true{{- end -}}
+{{- end -}}
+
+{{/* "true" where the gate talks to the API server. */}}
+{{- define "sandgate.asksCluster" -}}
+{{- if or (eq .Values.evidence.source "cluster") (include "sandgate.makesCertificates" .) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "sandgate.makesCertificates" -}}
+{{- if and (include "sandgate.runs" .) (eq .Values.tls.mode "self") -}}true{{- end -}}
+{{- end -}}
+
+{{/* The names of the Service, as a JSON list. */}}
+{{- define "sandgate.dnsNames" -}}
+{{- $host := printf "%s.%s" (include "sandgate.fullname" .) .Release.Namespace -}}
+{{- list (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) | toJson -}}
+{{- end -}}
+
+{{- define "sandgate.gracePeriod" -}}
+{{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
+{{- add (int .Values.preStopSleepSeconds) (int .Values.config.drainSeconds) 15 -}}
+{{- else -}}
+{{- int .Values.terminationGracePeriodSeconds -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Text with templates, or a map. */}}
+{{- define "sandgate.object" -}}
+{{- if kindIs "string" .value -}}{{ tpl .value .root }}{{- else -}}{{ tpl (toYaml .value) .root }}{{- end -}}
+{{- end -}}
+
+{{/* What a ServiceMonitor and a PodMonitor have in common. */}}
+{{- define "sandgate.endpoint" -}}
+port: metrics
+path: /metrics
+interval: {{ .interval }}
+scrapeTimeout: {{ .scrapeTimeout }}
+{{- with .relabelings }}
+relabelings:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .metricRelabelings }}
+metricRelabelings:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "sandgate.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: https
+  scheme: HTTPS
+{{ toYaml .timing }}
+{{- end -}}
+
+{{- define "sandgate.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "sandgate.serviceAccount" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{/* "true" where `helm test` can prove something; else why not. */}}
+{{- define "sandgate.tested" -}}
+{{- $floor := .Values.config.floor -}}
+{{- if not .Values.tests.enabled -}}
+tests.enabled is false
+{{- else if or (not .Values.webhook.enabled) (ne .Values.webhook.failurePolicy "Fail") -}}
+a gate that does not answer would let its pod pass
+{{- else if or .Values.webhook.namespaceSelector .Values.webhook.objectSelector .Values.webhook.matchConditions -}}
+selectors and conditions of yours may leave its pod out
+{{- else if or (ne $floor.enforce "none") (ne $floor.warn "none") (ne $floor.audit "none") -}}
+config.floor would judge its pod
+{{- else if eq .Values.evidence.source "directory" -}}
+the gate reads no labels of namespaces from the cluster
+{{- else if and .Values.evidence.namespaces (not .Values.tests.namespace) -}}
+tests.namespace must name one of evidence.namespaces, with levels of `none`
+{{- else -}}
+true
+{{- end -}}
+{{- end -}}

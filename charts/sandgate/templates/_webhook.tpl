@@ -1,0 +1,153 @@
+{{/*
+Who is asked about what. The gate decides the same without any of this; it is here so that nobody waits for, or depends on,
+an answer that is known beforehand.
+
+A pod is managed if it, or what it was before an update, has an annotation of ours. The API server can see that, but not
+the labels of the namespace (matchConditions have no namespaceObject), and a selector knows no "or". Hence one entry for
+managed pods in all namespaces, and one for each way in which a namespace can ask for the others. No two of them match the
+same request, but where a label `enforce` that cannot be read meets `warn: required` or `audit: required`.
+*/}}
+
+{{/* Where annotations of ours may stand, of the object o: of a pod; of a controller and of its pod template. */}}
+{{- define "sandgate.cel.annotations" -}}
+[o.?metadata.?annotations,
+ o.?template.?metadata.?annotations,
+ o.?spec.?template.?metadata.?annotations,
+ o.?spec.?jobTemplate.?spec.?template.?metadata.?annotations]
+{{- end -}}
+
+{{- define "sandgate.cel.managed" -}}
+[object, oldObject].exists(o, o != null &&
+{{ include "sandgate.cel.annotations" . }}
+.exists(m, m.orValue({}).exists(k, k.lowerAscii().startsWith('sandbox.runx.dev/'))))
+{{- end -}}
+
+{{/* The four lists of images, in order, and the annotations of ours. What cannot be read differs. */}}
+{{- define "sandgate.cel.changed" -}}
+request.operation != 'UPDATE' || object == null || oldObject == null ||
+[[object, oldObject].map(o,
+[o.?spec,
+ o.?template.?spec,
+ o.?spec.?template.?spec,
+ o.?spec.?jobTemplate.?spec.?template.?spec]
+.map(s, [
+ s.?containers.orValue([]).map(c, c.?image.orValue('')),
+ s.?initContainers.orValue([]).map(c, c.?image.orValue('')),
+ s.?ephemeralContainers.orValue([]).map(c, c.?image.orValue('')),
+ s.?volumes.orValue([]).filter(v, has(v.image)).map(v, v.image.?reference.orValue(''))]))]
+.exists(x, x[0] != x[1]) ||
+[[object, oldObject].map(o,
+{{ include "sandgate.cel.annotations" . }}
+.map(m, m.orValue({})))]
+.exists(x, [0, 1, 2, 3].exists(i, x[0][i] != x[1][i] && (
+ x[0][i].exists(k, k.lowerAscii().startsWith('sandbox.runx.dev/') && (!(k in x[1][i]) || x[0][i][k] != x[1][i][k])) ||
+ x[1][i].exists(k, k.lowerAscii().startsWith('sandbox.runx.dev/') && !(k in x[0][i])))))
+{{- end -}}
+
+{{/* The kubelet reports what it runs already; all three signs together. */}}
+{{- define "sandgate.cel.noMirrorPod" -}}
+!(request.operation == 'CREATE' && request.kind.kind == 'Pod' &&
+request.userInfo.username.startsWith('system:node:') &&
+'system:nodes' in request.userInfo.?groups.orValue([]) &&
+'kubernetes.io/config.mirror' in object.?metadata.?annotations.orValue({}))
+{{- end -}}
+
+{{/* "true" where a level of the configuration judges every pod: there is nothing to sort out then. */}}
+{{- define "sandgate.requiredBy" -}}
+{{- $default := get .root.Values.config.defaults .level -}}
+{{- $floor := get .root.Values.config.floor .level -}}
+{{- if or (eq $default "required") (eq $floor "required") -}}true{{- end -}}
+{{- end -}}
+
+{{- define "sandgate.rules.pods" -}}
+- apiGroups: [""]
+  apiVersions: [v1]
+  resources: [pods, pods/ephemeralcontainers]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+{{- end -}}
+
+{{- define "sandgate.rules.templates" -}}
+- apiGroups: [""]
+  apiVersions: [v1]
+  resources: [podtemplates, replicationcontrollers]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+- apiGroups: [apps]
+  apiVersions: [v1]
+  resources: [replicasets, deployments, statefulsets, daemonsets]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+- apiGroups: [batch]
+  apiVersions: [v1]
+  resources: [jobs, cronjobs]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+{{- end -}}
+
+{{/* One entry: (dict "root" $ "name" … "pods" bool "templates" bool "managed" "true", "false" or "" "select" list …). */}}
+{{- define "sandgate.webhook" -}}
+{{- $values := .root.Values -}}
+{{- $out := list .root.Release.Namespace "kube-system" | concat $values.webhook.excludeNamespaces | uniq | sortAlpha -}}
+{{- $expressions := list (dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $out) -}}
+{{- with $values.evidence.namespaces -}}
+{{- $expressions = append $expressions (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" .) -}}
+{{- end -}}
+{{- $expressions = concat $expressions .select (default list $values.webhook.namespaceSelector.matchExpressions) -}}
+- name: {{ .name }}
+  clientConfig:
+    {{- if $values.webhook.url }}
+    url: {{ $values.webhook.url | quote }}
+    {{- else }}
+    service:
+      namespace: {{ .root.Release.Namespace }}
+      name: {{ include "sandgate.fullname" .root }}
+      port: {{ $values.service.port }}
+      path: /validate
+    {{- end }}
+    {{- if and $values.webhook.caBundle (or $values.webhook.url (eq $values.tls.mode "secret")) }}
+    caBundle: {{ $values.webhook.caBundle | b64enc }}
+    {{- end }}
+  rules:
+    {{- if .pods }}
+    {{- include "sandgate.rules.pods" . | nindent 4 }}
+    {{- end }}
+    {{- if .templates }}
+    {{- include "sandgate.rules.templates" . | nindent 4 }}
+    {{- end }}
+  failurePolicy: {{ .failurePolicy }}
+  matchPolicy: Equivalent
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  timeoutSeconds: {{ .timeoutSeconds }}
+  namespaceSelector:
+    {{- with $values.webhook.namespaceSelector.matchLabels }}
+    matchLabels:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    matchExpressions:
+      {{- toYaml $expressions | nindent 6 }}
+  objectSelector:
+    {{- toYaml $values.webhook.objectSelector | nindent 4 }}
+  matchConditions:
+    - name: changed
+      expression: |-
+        {{- include "sandgate.cel.changed" . | nindent 8 }}
+    {{- if .pods }}
+    - name: no-mirror-pod
+      expression: |-
+        {{- include "sandgate.cel.noMirrorPod" . | nindent 8 }}
+    {{- end }}
+    {{- if eq .managed "true" }}
+    - name: managed
+      expression: |-
+        {{- include "sandgate.cel.managed" . | nindent 8 }}
+    {{- else if eq .managed "false" }}
+    - name: unmanaged
+      expression: |-
+        !({{ include "sandgate.cel.managed" . | nindent 8 | trim }})
+    {{- end }}
+    {{- with $values.webhook.matchConditions }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}

@@ -1,0 +1,30 @@
+"""Helm around the chart, for the tests. HELM is a helm program, else the one on the path."""
+import json
+import os
+import pathlib
+import subprocess
+
+import yaml
+
+CHART = pathlib.Path(__file__).resolve().parents[2] / "charts" / "sandgate"
+VALUE_SETS = sorted((CHART / "ci").glob("*-values.yaml"))
+NAMESPACE = "sandgate-system"
+RELEASE = "sandgate"
+# the same as in ci/default-values.yaml: without a key nothing is rendered
+KEY = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
+
+
+def helm(*arguments, stdin=""):
+    """(exit status, standard output, standard error)"""
+    done = subprocess.run([os.environ.get("HELM", "helm"), *map(str, arguments)], input=stdin, capture_output=True,
+                          text=True, timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def render(*options, namespace=NAMESPACE, release=RELEASE, values=None):
+    """All objects, in order. values: a tree beside the options."""
+    status, text, error = helm("template", release, CHART, "--namespace", namespace, *options, *(
+        ["--values", "-"] if values is not None else []), stdin=json.dumps(values) if values is not None else "")
+    if status != 0:
+        raise AssertionError(error)
+    return [item for item in yaml.safe_load_all(text) if item]

@@ -1,0 +1,127 @@
+"""An API server by its kubeconfig, and a webhook that notes what it is asked. For tests only: one caller at a time."""
+import base64
+import http.client
+import http.server
+import json
+import pathlib
+import ssl
+import subprocess
+import tempfile
+import threading
+
+import yaml
+
+
+class Refused(Exception):
+    """The API server's Status, where it is no success."""
+
+    def __init__(self, status):
+        super().__init__(status.get("message", ""))
+        self.code = status.get("code")
+
+
+class Cluster:
+    """Speaks to the API server of a kubeconfig with a token, as tests/e2e/cluster.sh writes it."""
+
+    def __init__(self, kubeconfig):
+        config = yaml.safe_load(pathlib.Path(kubeconfig).read_text(encoding="utf-8"))
+        cluster = config["clusters"][0]["cluster"]
+        self.token = config["users"][0]["user"]["token"]
+        self.address = cluster["server"].removeprefix("https://")
+        self.tls = ssl.create_default_context(cafile=cluster["certificate-authority"])
+        self.connection = None
+
+    def ask(self, method, path, body=None, content="application/json", headers=()):
+        """The answer as a tree; Refused where it is an error. A connection that has ended is made anew."""
+        text = b"" if body is None else json.dumps(body).encode()
+        head = [("Authorization", f"Bearer {self.token}"), ("Content-Type", content), ("Content-Length", str(len(text))),
+                *headers]
+        for attempt in (1, 2):
+            try:
+                if self.connection is None:
+                    self.connection = http.client.HTTPSConnection(self.address, context=self.tls, timeout=60)
+                self.connection.putrequest(method, path)
+                for name, value in head:  # not a mapping: a head may be given twice
+                    self.connection.putheader(name, value)
+                self.connection.endheaders(text)
+                answer = self.connection.getresponse()
+                tree = json.loads(answer.read())
+                break
+            except (http.client.HTTPException, ConnectionError):
+                self.connection = None
+                if attempt == 2:
+                    raise
+        if answer.status >= 400:
+            raise Refused(tree)
+        return tree
+
+    def patch(self, path, body):
+        return self.ask("PATCH", path, body, "application/merge-patch+json")
+
+
+class Recorder:
+    """Allows everything, and notes (entry, operation, kind/subresource, name) of what one user asks for.
+
+    The entry is the last part of the path: each entry of a configuration is given its own."""
+
+    def __init__(self, user):
+        self.user = user
+        self.asked = []
+        self.hangs_up = False  # in place of an answer
+        self.lock = threading.Lock()
+        self.folder = tempfile.TemporaryDirectory()
+        key, self.certificate = (pathlib.Path(self.folder.name) / name for name in ("key.pem", "certificate.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-days", "1", "-subj", "/CN=recorder", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
+        recorder = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if recorder.hangs_up:
+                    self.close_connection = True
+                    return
+                recorder.note(self.path.split("?")[0].rsplit("/", 1)[1], review["request"])
+                body = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {
+                    "uid": review["request"]["uid"], "allowed": True}}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.certificate, key)
+        tls.set_alpn_protocols(["http/1.1"])
+        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"https://127.0.0.1:{self.server.server_port}/validate"
+
+    def note(self, entry, request):
+        if request["userInfo"]["username"] != self.user:
+            return
+        what = request["kind"]["kind"] + ("/" + request["subResource"] if request.get("subResource") else "")
+        with self.lock:
+            self.asked.append((entry, request["operation"], what))
+
+    def taken(self):
+        """What was noted since the last call."""
+        with self.lock:
+            noted, self.asked = self.asked, []
+        return sorted(noted)
+
+    def ca(self):
+        return base64.b64encode(self.certificate.read_bytes()).decode()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.folder.cleanup()

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Writes charts/sandgate/README.md: README.template.md with a table of all values in place of its line VALUES.
+
+Usage: tests/charts/document.py [--check]     --check only says whether it is current; exit status 1 if not"""
+import json
+import re
+import sys
+
+from values import CHART, rows
+
+MARK = "VALUES\n"
+
+
+def cell(value):
+    """As one would write it in YAML on one line."""
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text}`".replace("|", "\\|")
+
+
+def what(key, comment):
+    """The comment without the name that it begins with: that stands beside it."""
+    name = key.rsplit(".", 1)[-1]
+    return re.sub(rf"^{name}:? (?:is |are )?", "", comment)
+
+
+def table(found):
+    lines, current = [], None
+    for section, key, comment, default in found:
+        if section != current:
+            title = section.split(",")[0]
+            rest = section[len(title):].lstrip(", ")
+            lines += ["", f"### {title}", ""] + ([f"{rest[0].upper()}{rest[1:]}.", ""] if rest else [])
+            lines += ["| value | what | default |", "|---|---|---|"]
+            current = section
+        lines.append(f"| `{key}` | {what(key, comment).replace('|', chr(92) + '|')} | {cell(default)} |")
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def main():
+    template = (CHART / "README.template.md").read_text(encoding="utf-8")
+    before, after = template.split(MARK)
+    text = before + table(rows((CHART / "values.yaml").read_text(encoding="utf-8"))) + after
+    readme = CHART / "README.md"
+    if "--check" not in sys.argv[1:]:
+        readme.write_text(text, encoding="utf-8")
+        return 0
+    if not readme.exists() or readme.read_text(encoding="utf-8") != text:
+        print("charts/sandgate/README.md is not what values.yaml and README.template.md make: run tests/charts/document.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What can be said about the chart without Helm. One line a place; exit status 1 if there is one.
+
+- each value has a comment that begins with its name;
+- values.schema.json knows exactly the values of values.yaml, and refuses others in every object;
+- the versions are the project's;
+- every metric that an alert or the dashboard names is one that the program has;
+- each alert has a summary, a description and an action."""
+import json
+import pathlib
+import re
+import sys
+
+import yaml
+
+from values import CHART, leaves, rows, value_at
+
+ROOT = CHART.parents[1]
+MAX_COMMENT = 400
+
+
+def check_comments(text, tree):
+    found = rows(text)
+    commented = {key for _, key, _, _ in found}
+    for _, key, comment, _ in found:
+        name = key.rsplit(".", 1)[-1]
+        if not re.match(rf"{name}\b", comment):
+            yield f"values.yaml: the comment of {key} does not begin with {name}"
+        if len(comment) > MAX_COMMENT:
+            yield f"values.yaml: the comment of {key} has {len(comment)} characters, {MAX_COMMENT} are the limit"
+    for leaf in leaves(tree):
+        parts = leaf.split(".")
+        if not any(".".join(parts[:i + 1]) in commented for i in range(len(parts))):
+            yield f"values.yaml: {leaf} has no comment"
+
+
+def resolve(schema, node):
+    return schema["$defs"][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
+
+
+def check_schema(schema, node, tree, path=""):
+    """Both ways: what values.yaml has, and what only the schema knows."""
+    node = resolve(schema, node)
+    if "properties" not in node:
+        return
+    for key in sorted(set(node["properties"]) - set(tree)):
+        # what is left to whoever fills it in: an empty map, or the timing of a probe
+        if tree and not path.endswith("Probe"):
+            yield f"values.schema.json: {path}.{key} is not in values.yaml".replace(": .", ": ")
+    for key, value in tree.items():
+        if key not in node["properties"]:
+            yield f"values.schema.json: {path}.{key} is missing".replace(": .", ": ")
+        elif isinstance(value, dict):
+            yield from check_schema(schema, node["properties"][key], value, f"{path}.{key}" if path else key)
+
+
+def check_strict(node, path="values.schema.json"):
+    """An object that names its members takes no others."""
+    if isinstance(node, dict):
+        if "properties" in node and node.get("additionalProperties") is not False and not path.endswith("properties"):
+            yield f"{path}: additionalProperties must be false"
+        for key, value in node.items():
+            yield from check_strict(value, f"{path}/{key}")
+    elif isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from check_strict(value, f"{path}/{i}")
+
+
+def check_versions(chart):
+    project = re.search(r"project\(sandgate VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+    for key in ("version", "appVersion"):
+        if chart[key] != project:
+            yield f"Chart.yaml: {key} is {chart[key]}, the project's is {project}"
+
+
+def metric_names():
+    """What webhook/metrics*.c writes; a histogram has three names more."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "webhook").glob("metrics*.c")))
+    names = set(re.findall(r"\bsandgate_[a-z0-9_]+", text))
+    for histogram in re.findall(r'"(sandgate_[a-z0-9_]+)", "histogram"', text):
+        names |= {f"{histogram}_{part}" for part in ("bucket", "sum", "count")}
+    return names
+
+
+def check_metrics(name, text, known):
+    for metric in sorted(set(re.findall(r"\bsandgate_[a-z0-9_]+", text)) - known):
+        yield f"{name}: there is no metric {metric} in webhook/metrics*.c"
+
+
+def check_alerts(text):
+    alerts = yaml.safe_load(text)["alerts"]
+    for alert in alerts:
+        for key in ("alert", "expr", "for", "severity", "summary", "description", "action"):
+            if not alert.get(key):
+                yield f"files/alerts.yaml: {alert.get('alert')} has no {key}"
+    names = [alert["alert"] for alert in alerts]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"files/alerts.yaml: {name} is there twice"
+
+
+def check_panels(dashboard):
+    for panel in dashboard["panels"]:
+        if not panel.get("description"):
+            yield f"files/dashboard.json: the panel {panel['title']} has no description"
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    if len(ids) != len(set(ids)):
+        yield "files/dashboard.json: two panels have the same id"
+
+
+def check(chart=CHART):
+    def read(name):
+        return (chart / name).read_text(encoding="utf-8")
+
+    text, schema, known = read("values.yaml"), json.loads(read("values.schema.json")), metric_names()
+    tree = yaml.safe_load(text)
+    yield from check_comments(text, tree)
+    yield from check_schema(schema, schema, tree)
+    yield from check_strict(schema)
+    yield from check_versions(yaml.safe_load(read("Chart.yaml")))
+    for name in ("files/alerts.yaml", "files/dashboard.json"):
+        yield from check_metrics(name, read(name), known)
+    yield from check_alerts(read("files/alerts.yaml"))
+    yield from check_panels(json.loads(read("files/dashboard.json")))
+
+
+def main():
+    found = list(check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else CHART))
+    for line in found:
+        print(f"charts/sandgate/{line}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

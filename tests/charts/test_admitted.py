@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Every object that the chart makes of each of its example values is one that a real API server takes.
+
+KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. Server-side dry runs, unknown fields refused."""
+import os
+import time
+import unittest
+
+from chart import VALUE_SETS, render
+from cluster_client import Cluster, Refused
+
+# kinds of operators that a plain API server does not have
+FOREIGN = ("cert-manager.io", "monitoring.coreos.com")
+NAMESPACE = "admitted-gate"
+
+
+def path_of(item):
+    group, kind = item["apiVersion"], item["kind"].lower()
+    plural = kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
+    base = f"/apis/{group}" if "/" in group else f"/api/{group}"
+    if kind in ("namespace", "clusterrole", "clusterrolebinding", "validatingwebhookconfiguration"):
+        return f"{base}/{plural}"
+    return f"{base}/namespaces/{item['metadata'].get('namespace', NAMESPACE)}/{plural}"
+
+
+class Admitted(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(os.environ["KUBECONFIG"])
+        for name in (NAMESPACE, f"{NAMESPACE}-test", "payments", "ledger"):
+            cls.make_namespace(name)
+
+    @classmethod
+    def make_namespace(cls, name):
+        try:
+            cls.cluster.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        except Refused as refused:
+            if refused.code != 409:
+                raise
+        for _ in range(100):
+            try:
+                cls.cluster.ask("GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")
+                return
+            except Refused:
+                time.sleep(0.1)
+        raise AssertionError(f"namespace {name} got no service account")
+
+    def test_every_object(self):
+        for values in VALUE_SETS:
+            for item in render("--values", values, namespace=NAMESPACE):
+                if item["apiVersion"].split("/")[0] in FOREIGN:
+                    continue
+                if item["kind"] == "Namespace":
+                    item["metadata"]["name"] += "-dry"
+                with self.subTest(values=values.name, kind=item["kind"], name=item["metadata"]["name"]):
+                    made = self.cluster.ask("POST", path_of(item) + "?dryRun=All&fieldValidation=Strict", item)
+                    self.assertEqual(made["metadata"]["name"], item["metadata"]["name"])
+
+    def test_pods_are_restricted(self):
+        """Pod Security `restricted` takes the gate's own pods, and those of the test."""
+        for name in (NAMESPACE, f"{NAMESPACE}-test"):
+            self.cluster.patch(f"/api/v1/namespaces/{name}",
+                               {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
+        for values in VALUE_SETS:
+            for item in render("--values", values, namespace=NAMESPACE):
+                if item["kind"] not in ("Deployment", "Job") or values.name == "everything-values.yaml":
+                    continue
+                with self.subTest(values=values.name, kind=item["kind"]):
+                    template = item["spec"]["template"]
+                    spec = {k: v for k, v in template["spec"].items() if k not in ("priorityClassName", "serviceAccountName")}
+                    for constraint in spec.get("topologySpreadConstraints", []):
+                        constraint.pop("matchLabelKeys", None)  # the Deployment's own label is not there
+                    self.cluster.ask("POST", f"/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All",
+                                     {"metadata": {**template["metadata"], "name": "x"}, "spec": spec})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,612 @@
+#!/usr/bin/env python3
+"""What the chart makes of its values, object by object. No cluster; HELM is a helm program, else the one on the path."""
+import base64
+import json
+import unittest
+
+import yaml
+
+from chart import CHART, KEY, NAMESPACE, VALUE_SETS, helm, render
+
+SMALLEST = {"keyring": {"keys": {"release-2026": KEY}}}
+CA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
+
+def merged(base, more):
+    """More over base, as Helm merges maps."""
+    result = dict(base)
+    for key, value in more.items():
+        result[key] = merged(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+    return result
+
+
+def made(more=None, base=None, **where):
+    """(kind, name): object"""
+    items = render(values=merged(SMALLEST if base is None else base, more or {}), **where)
+    return {(item["kind"], item["metadata"]["name"]): item for item in items}
+
+
+def configuration(items):
+    return yaml.safe_load(items["ConfigMap", "sandgate-config"]["data"]["gate.yaml"])
+
+
+def entries(items):
+    return {entry["name"]: entry for entry in items["ValidatingWebhookConfiguration", "sandgate"]["webhooks"]}
+
+
+def pod(items):
+    return items["Deployment", "sandgate"]["spec"]["template"]["spec"]
+
+
+class Objects(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_smallest(self):
+        self.assertEqual(sorted(made()), [
+            ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("ConfigMap", "sandgate-config"),
+            ("ConfigMap", "sandgate-keyring"), ("Deployment", "sandgate"), ("Job", "sandgate-test"),
+            ("Namespace", "sandgate-system-test"), ("NetworkPolicy", "sandgate"), ("PodDisruptionBudget", "sandgate"),
+            ("ResourceQuota", "sandgate"), ("Role", "sandgate-tls"), ("RoleBinding", "sandgate-tls"),
+            ("Secret", "sandgate-tls"), ("Service", "sandgate"), ("ServiceAccount", "sandgate"),
+            ("ValidatingWebhookConfiguration", "sandgate")])
+
+    def test_a_gate_outside(self):
+        items = made({"webhook": {"url": "https://gate.example.com/validate", "caBundle": CA}}, base={})
+        self.assertEqual(sorted(items), [
+            ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("Job", "sandgate-test"),
+            ("Namespace", "sandgate-system-test"), ("ServiceAccount", "sandgate"),
+            ("ValidatingWebhookConfiguration", "sandgate")])
+        for entry in entries(items).values():
+            self.assertEqual(entry["clientConfig"], {"url": "https://gate.example.com/validate",
+                                                     "caBundle": base64.b64encode(CA.encode()).decode()})
+        self.assertEqual(items["ClusterRole", "sandgate"]["rules"], [
+            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": ["get", "list", "watch"]}])
+
+    def test_labels(self):
+        items = made({"commonLabels": {"team": "a", "app.kubernetes.io/name": "not this"}, "commonAnnotations": {"b": "c"}})
+        for (kind, name), item in items.items():
+            with self.subTest(kind=kind, name=name):
+                labels = item["metadata"]["labels"]
+                self.assertEqual({key: labels[key] for key in (
+                    "app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by",
+                    "app.kubernetes.io/part-of", "team")},
+                    {"app.kubernetes.io/name": "sandgate", "app.kubernetes.io/instance": "sandgate",
+                     "app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/part-of": "sandgate", "team": "a"})
+                self.assertEqual(item["metadata"]["annotations"]["b"], "c")
+
+    def test_names(self):
+        self.assertIn(("Deployment", "x-sandgate"), made(release="x"))
+        self.assertIn(("Deployment", "my-sandgate"), made(release="my-sandgate"))
+        self.assertIn(("Deployment", "gate"), made({"fullnameOverride": "gate"}))
+        longest = made(release="x" * 53)
+        for kind, name in longest:
+            self.assertLessEqual(len(name), 63, kind)
+
+    def test_foreign_kinds_only_where_asked(self):
+        for item in made().values():
+            self.assertNotIn(item["apiVersion"].split("/")[0], ("cert-manager.io", "monitoring.coreos.com"))
+
+    def test_extra_objects(self):
+        items = made({"extraObjects": ["kind: A\nmetadata: {name: '{{ .Release.Name }}'}",
+                                       {"kind": "B", "metadata": {"name": "{{ .Release.Namespace }}"}}]})
+        self.assertIn(("A", "sandgate"), items)
+        self.assertIn(("B", NAMESPACE), items)
+
+    def test_every_example_renders_and_lints(self):
+        for values in VALUE_SETS:
+            with self.subTest(values.name):
+                self.assertGreater(len(render("--values", values)), 4)
+                status, text, error = helm("lint", "--strict", CHART, "--values", values)
+                self.assertEqual((status, error), (0, ""), text)
+
+    def test_old_clusters_are_refused(self):
+        status, _, error = helm("template", "x", CHART, "--values", VALUE_SETS[0], "--kube-version", "1.29.9")
+        self.assertEqual(status, 1)
+        self.assertIn("chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.9", error)
+        for version in ("1.30.0", "1.35.4-gke.100", "1.38.0-alpha.1"):
+            self.assertEqual(helm("template", "x", CHART, "--values", CHART / "ci" / "default-values.yaml",
+                                  "--kube-version", version)[0], 0, version)
+
+
+class Configuration(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_key_with_its_default(self):
+        self.assertEqual(configuration(made()), {
+            "apiVersion": "sandbox.runx.dev/v1", "kind": "GateConfiguration",
+            "listen": {"webhook": "[::]:8443", "admin": "127.0.0.1:8080"},
+            "tls": {"self": {"secret": "sandgate-tls", "webhookConfiguration": "sandgate",
+                             "dnsNames": ["sandgate.sandgate-system.svc", "sandgate.sandgate-system.svc.cluster.local"],
+                             "caDays": 3650, "certificateDays": 90}, "clientCA": "", "clientNames": []},
+            "keyring": {"directory": "/etc/sandgate/keys", "threshold": 1, "kinds": {}},
+            "evidence": {"source": "cluster", "directory": "", "namespace": NAMESPACE, "kubeconfig": "",
+                         "unsigned": "refuse", "maxAgeDays": 30, "clockSkewSeconds": 60, "maxStaleSeconds": 180,
+                         "revoked": [], "audience": "", "minBaselines": 0},
+            "defaults": {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn"},
+            "floor": {"enforce": "none", "warn": "none", "audit": "none"},
+            "exempt": {"namespaces": [], "users": [], "runtimeClasses": []},
+            "limits": {"maxBodyBytes": 20971520, "maxInFlight": 64, "maxInFlightBytes": 134217728,
+                       "maxConnections": 1024, "threads": 0, "deadlineMarginMilliseconds": 500},
+            "decisionLog": {"path": "-", "allowed": False}, "drainSeconds": 15})
+
+    def test_values_are_written_without_a_second_reading(self):
+        text = made({"config": {"evidence": {"audience": "yes"}, "exempt": {"users": ["1e3", "a <b>", "\u2028"]}}})[
+            "ConfigMap", "sandgate-config"]["data"]["gate.yaml"]
+        self.assertIn('  audience: "yes"\n', text)
+        self.assertIn('  users: ["1e3","a <b>","\\u2028"]\n', text)
+        self.assertIn("  maxInFlightBytes: 134217728\n", text)
+
+    def test_certificates_of_others_are_files(self):
+        for tls in ({"mode": "certManager"}, {"mode": "secret", "secret": {"name": "serving"}}):
+            items = made({"tls": tls, "webhook": {"caBundle": CA if tls["mode"] == "secret" else ""}})
+            self.assertEqual(configuration(items)["tls"], {
+                "certificate": "/etc/sandgate/tls/tls.crt", "key": "/etc/sandgate/tls/tls.key", "clientCA": "",
+                "clientNames": []})
+            volume = next(v for v in pod(items)["volumes"] if v["name"] == "tls")
+            self.assertEqual(volume["secret"], {"secretName": tls.get("secret", {}).get("name", "sandgate-tls"),
+                                                "defaultMode": 0o440})
+
+    def test_client_certificates(self):
+        items = made({"tls": {"clientCA": CA, "clientNames": ["kube-apiserver"]}})
+        self.assertEqual(configuration(items)["tls"]["clientCA"], "/etc/sandgate/config/client-ca.crt")
+        self.assertEqual(items["ConfigMap", "sandgate-config"]["data"]["client-ca.crt"], CA)
+
+    def test_admin_port_is_on_loopback_unless_scraped(self):
+        self.assertEqual(configuration(made())["listen"]["admin"], "127.0.0.1:8080")
+        self.assertEqual(configuration(made({"metrics": {"enabled": True}}))["listen"]["admin"], "[::]:8080")
+
+    def test_not_registered_means_nobody_elses_configuration(self):
+        items = made({"webhook": {"enabled": False}})
+        self.assertNotIn(("ValidatingWebhookConfiguration", "sandgate"), items)
+        self.assertEqual(configuration(items)["tls"]["self"]["webhookConfiguration"], "")
+        self.assertEqual(items["ClusterRole", "sandgate"]["rules"], [
+            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": ["get", "list", "watch"]}])
+
+    def test_keyring(self):
+        self.assertEqual(made()["ConfigMap", "sandgate-keyring"]["data"], {"release-2026.pem": KEY})
+        items = made({"keyring": {"existingConfigMap": "mine"}}, base={})
+        self.assertNotIn(("ConfigMap", "sandgate-keyring"), items)
+        self.assertIn({"name": "keys", "configMap": {"name": "mine"}}, pod(items)["volumes"])
+
+    def test_documents_keep_their_bytes(self):
+        document = 'a: "<b> & \\u00e9"\r\n# é\ttab  \n\n'
+        items = made({"evidence": {"documents": {"freeze-2026": {
+            "document": document, "signatures": {"a": "AAAA", "b.c": "BBBB"}}}}})
+        item = items["ConfigMap", "freeze-2026"]
+        self.assertEqual(item["data"], {"sandbox.yaml": document})
+        self.assertEqual(item["metadata"]["labels"]["sandbox.runx.dev/evidence"], "true")
+        self.assertEqual(item["metadata"]["annotations"], {"signature.sandbox.runx.dev/a": "AAAA",
+                                                           "signature.sandbox.runx.dev/b.c": "BBBB"})
+
+    def test_restart_only_for_what_is_not_read_again(self):
+        def mark(more=None):
+            return made(more)["Deployment", "sandgate"]["spec"]["template"]["metadata"]["annotations"][
+                "sandgate.runx.dev/restart-on-change"]
+
+        for same in ({"config": {"exempt": {"users": ["x"]}}}, {"config": {"keyring": {"threshold": 2}}},
+                     {"keyring": {"keys": {"another": KEY}}}, {"config": {"limits": {"maxInFlight": 1}}}):
+            self.assertEqual(mark(same), mark(), same)
+        for other in ({"config": {"limits": {"threads": 2}}}, {"webhook": {"securePort": 9443}},
+                      {"metrics": {"enabled": True}}, {"evidence": {"namespaces": ["a"]}},
+                      {"tls": {"self": {"certificateDays": 30}}}):
+            self.assertNotEqual(mark(other), mark(), other)
+
+
+class Pods(unittest.TestCase):
+    maxDiff = None
+
+    def test_container(self):
+        container = pod(made())["containers"][0]
+        self.assertEqual(container["image"], "ghcr.io/runxhq/sandgate:0.1.0")
+        self.assertEqual(container["args"], ["serve", "--config", "/etc/sandgate/config/gate.yaml", "--log-level", "info"])
+        self.assertNotIn("command", container)
+        self.assertEqual(container["securityContext"], {
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}})
+        self.assertEqual(container["lifecycle"], {"preStop": {"sleep": {"seconds": 5}}})
+        self.assertEqual(container["ports"], [{"name": "https", "containerPort": 8443, "protocol": "TCP"}])
+        for probe, path in (("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
+            self.assertEqual(container[probe]["httpGet"], {"path": path, "port": "https", "scheme": "HTTPS"})
+        self.assertNotIn("cpu", container["resources"]["limits"])
+        self.assertEqual([(m["name"], m["mountPath"], m["readOnly"]) for m in container["volumeMounts"]], [
+            ("config", "/etc/sandgate/config", True), ("keys", "/etc/sandgate/keys", True)])
+        for mount in container["volumeMounts"]:
+            self.assertNotIn("subPath", mount)
+
+    def test_image(self):
+        for image, expected in (
+                ({"tag": "2"}, "ghcr.io/runxhq/sandgate:2"),
+                ({"registry": "", "repository": "r/s"}, "r/s:0.1.0"),
+                ({"digest": "sha256:" + "a" * 64}, "ghcr.io/runxhq/sandgate:0.1.0@sha256:" + "a" * 64)):
+            self.assertEqual(pod(made({"image": image}))["containers"][0]["image"], expected)
+
+    def test_pod(self):
+        spec = pod(made())
+        self.assertEqual(spec["securityContext"], {"runAsNonRoot": True, "runAsUser": 65532, "runAsGroup": 65532,
+                                                   "fsGroup": 65532, "seccompProfile": {"type": "RuntimeDefault"}})
+        self.assertEqual(spec["priorityClassName"], "system-cluster-critical")
+        self.assertEqual(spec["terminationGracePeriodSeconds"], 35)
+        self.assertEqual([(c["topologyKey"], c["whenUnsatisfiable"]) for c in spec["topologySpreadConstraints"]], [
+            ("topology.kubernetes.io/zone", "ScheduleAnyway"), ("kubernetes.io/hostname", "ScheduleAnyway")])
+
+    def test_token_only_where_needed(self):
+        directory = {"evidence": {"source": "directory", "directory": "/e"}}
+        secret = {"tls": {"mode": "secret", "secret": {"name": "s"}}, "webhook": {"caBundle": CA}}
+        for more, expected in (({}, True), (secret, True), (directory, True), (merged(directory, secret), False)):
+            items = made(more)
+            self.assertIs(pod(items)["automountServiceAccountToken"], expected, more)
+            self.assertIs(items["ServiceAccount", "sandgate"]["automountServiceAccountToken"], False)
+
+    def test_rolling_update_loses_no_gate(self):
+        spec = made()["Deployment", "sandgate"]["spec"]
+        self.assertEqual(spec["replicas"], 2)
+        self.assertEqual(spec["strategy"], {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}})
+        self.assertEqual(made()["PodDisruptionBudget", "sandgate"]["spec"]["maxUnavailable"], 1)
+
+    def test_grace_covers_sleep_and_drain(self):
+        self.assertEqual(pod(made({"preStopSleepSeconds": 10, "config": {"drainSeconds": 40}}))[
+            "terminationGracePeriodSeconds"], 65)
+        self.assertEqual(pod(made({"terminationGracePeriodSeconds": 30}))["terminationGracePeriodSeconds"], 30)
+        self.assertNotIn("lifecycle", pod(made({"preStopSleepSeconds": 0}))["containers"][0])
+
+    def test_selectors_have_no_version(self):
+        items = made({"podLabels": {"a": "b"}})
+        wanted = {"app.kubernetes.io/name": "sandgate", "app.kubernetes.io/instance": "sandgate",
+                  "app.kubernetes.io/component": "gate"}
+        for item, found in ((items["Deployment", "sandgate"], "matchLabels"), (items["PodDisruptionBudget", "sandgate"], "matchLabels")):
+            self.assertEqual(item["spec"]["selector"][found], wanted)
+        self.assertEqual(items["Service", "sandgate"]["spec"]["selector"], wanted)
+        self.assertEqual(items["NetworkPolicy", "sandgate"]["spec"]["podSelector"]["matchLabels"], wanted)
+        labels = items["Deployment", "sandgate"]["spec"]["template"]["metadata"]["labels"]
+        self.assertEqual({**labels, **wanted, "a": "b"}, labels)
+        # the test's pods are no gates
+        self.assertNotEqual(items["Job", "sandgate-test"]["spec"]["template"]["metadata"]["labels"][
+            "app.kubernetes.io/component"], "gate")
+
+    def test_network_policy(self):
+        spec = made()["NetworkPolicy", "sandgate"]["spec"]
+        self.assertEqual(spec["policyTypes"], ["Ingress"])
+        self.assertEqual(spec["ingress"], [{"ports": [{"port": 8443, "protocol": "TCP"}]}])
+        peers = [{"ipBlock": {"cidr": "192.0.2.0/24"}}]
+        spec = made({"metrics": {"enabled": True}, "networkPolicy": {"from": peers, "metricsFrom": peers, "egress": []}})[
+            "NetworkPolicy", "sandgate"]["spec"]
+        self.assertEqual(spec["policyTypes"], ["Ingress", "Egress"])
+        self.assertEqual(spec["ingress"], [{"ports": [{"port": 8443, "protocol": "TCP"}], "from": peers},
+                                           {"ports": [{"port": 8080, "protocol": "TCP"}], "from": peers}])
+        self.assertEqual(spec["egress"], [])
+
+    def test_quota_only_for_system_classes(self):
+        self.assertEqual(made()["ResourceQuota", "sandgate"]["spec"]["hard"], {"pods": "100"})
+        self.assertNotIn(("ResourceQuota", "sandgate"), made({"priorityClassName": "high"}))
+
+    def test_host_network(self):
+        spec = pod(made({"hostNetwork": True}))
+        self.assertEqual((spec["hostNetwork"], spec["dnsPolicy"]), (True, "ClusterFirstWithHostNet"))
+        self.assertNotIn("hostNetwork", pod(made()))
+
+
+class Rights(unittest.TestCase):
+    maxDiff = None
+    READ = ["get", "list", "watch"]
+    WRITE = ["get", "update", "patch"]
+    CONFIGURATION = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["validatingwebhookconfigurations"],
+                     "resourceNames": ["sandgate"], "verbs": WRITE}
+
+    def rights(self, items):
+        """(kind, namespace, name): rules"""
+        found = {}
+        for (kind, name), item in items.items():
+            if kind in ("ClusterRole", "Role"):
+                found[kind, item["metadata"].get("namespace"), name] = item["rules"]
+        return found
+
+    def test_whole_cluster(self):
+        self.assertEqual(self.rights(made()), {
+            ("ClusterRole", None, "sandgate"): [
+                {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}, self.CONFIGURATION],
+            ("Role", None, "sandgate-tls"): [
+                {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["sandgate-tls"], "verbs": self.WRITE}]})
+
+    def test_certificates_of_others_need_no_writing(self):
+        self.assertEqual(self.rights(made({"tls": {"mode": "certManager"}})), {("ClusterRole", None, "sandgate"): [
+            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}]})
+
+    def test_named_namespaces(self):
+        items = render(values=merged(SMALLEST, {"evidence": {"namespaces": ["payments", "ledger"]},
+                                                "tls": {"mode": "certManager"}}))
+        roles = [(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items
+                 if i["kind"].endswith(("Role", "RoleBinding"))]
+        self.assertEqual(sorted(roles, key=str), sorted([
+            ("ClusterRole", None, "sandgate"), ("ClusterRoleBinding", None, "sandgate"),
+            *[(kind, namespace, "sandgate-evidence") for kind in ("Role", "RoleBinding")
+              for namespace in ("payments", "ledger", NAMESPACE)]], key=str))
+        for item in items:
+            if item["kind"] == "ClusterRole":
+                self.assertEqual(item["rules"], [{"apiGroups": [""], "resources": ["namespaces"],
+                                                  "resourceNames": ["payments", "ledger"], "verbs": self.READ}])
+            elif item["kind"] == "Role":
+                self.assertEqual(item["rules"], [{"apiGroups": [""], "resources": ["configmaps"], "verbs": self.READ}])
+            elif item["kind"] in ("RoleBinding", "ClusterRoleBinding"):
+                self.assertEqual(item["subjects"], [{"kind": "ServiceAccount", "name": "sandgate", "namespace": NAMESPACE}])
+
+    def test_nothing_to_ask_no_rights(self):
+        self.assertEqual(self.rights(made({
+            "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
+            "tls": {"mode": "secret", "secret": {"name": "s"}}})), {})
+
+    def test_not_ours_to_make(self):
+        items = made({"rbac": {"create": False}, "serviceAccount": {"create": False, "name": "given"}})
+        self.assertEqual(self.rights(items), {})
+        self.assertNotIn(("ServiceAccount", "sandgate"), items)
+        self.assertEqual(pod(items)["serviceAccountName"], "given")
+
+
+class Certificates(unittest.TestCase):
+    maxDiff = None
+
+    def test_secret_without_data(self):
+        secret = made()["Secret", "sandgate-tls"]
+        self.assertEqual(secret["type"], "Opaque")
+        self.assertEqual(sorted(secret), ["apiVersion", "kind", "metadata", "type"])
+
+    def test_no_ca_bundle_is_rendered(self):
+        for more in ({}, {"tls": {"mode": "certManager"}}):
+            for entry in entries(made(more)).values():
+                self.assertEqual(entry["clientConfig"], {"service": {
+                    "namespace": NAMESPACE, "name": "sandgate", "port": 443, "path": "/validate"}})
+
+    def test_rendering_twice_is_the_same(self):
+        self.assertEqual(render(values=SMALLEST), render(values=SMALLEST))
+
+    def test_cert_manager(self):
+        items = made({"tls": {"mode": "certManager"}})
+        self.assertEqual(items["ValidatingWebhookConfiguration", "sandgate"]["metadata"]["annotations"][
+            "cert-manager.io/inject-ca-from"], f"{NAMESPACE}/sandgate")
+        serving = items["Certificate", "sandgate"]["spec"]
+        self.assertEqual(serving["secretName"], "sandgate-tls")
+        self.assertEqual(serving["dnsNames"][0], "sandgate.sandgate-system.svc")
+        self.assertEqual(serving["issuerRef"], {"name": "sandgate", "kind": "Issuer", "group": "cert-manager.io"})
+        self.assertEqual(items["Issuer", "sandgate"]["spec"], {"ca": {"secretName": "sandgate-ca"}})
+        self.assertEqual(items["Issuer", "sandgate-root"]["spec"], {"selfSigned": {}})
+        self.assertIs(items["Certificate", "sandgate-ca"]["spec"]["isCA"], True)
+        self.assertNotIn(("Secret", "sandgate-tls"), items)
+
+    def test_issuer_of_ones_own(self):
+        issuer = {"name": "x", "kind": "ClusterIssuer"}
+        items = made({"tls": {"mode": "certManager", "certManager": {"issuerRef": issuer}}})
+        self.assertEqual(items["Certificate", "sandgate"]["spec"]["issuerRef"], issuer)
+        self.assertNotIn(("Issuer", "sandgate"), items)
+        self.assertNotIn(("Certificate", "sandgate-ca"), items)
+
+
+class Webhooks(unittest.TestCase):
+    """The form; what matches what is for a real API server to say: test_conditions.py."""
+    maxDiff = None
+
+    def test_entries(self):
+        self.assertEqual([(name, entry["failurePolicy"], [c["name"] for c in entry["matchConditions"]])
+                          for name, entry in entries(made()).items()], [
+            ("pods.sandbox.runx.dev", "Fail", ["changed", "no-mirror-pod", "managed"]),
+            ("templates.sandbox.runx.dev", "Ignore", ["changed", "managed"]),
+            ("required.pods.sandbox.runx.dev", "Fail", ["changed", "no-mirror-pod", "unmanaged"]),
+            ("required.templates.sandbox.runx.dev", "Ignore", ["changed", "unmanaged"]),
+            ("warn.sandbox.runx.dev", "Ignore", ["changed", "no-mirror-pod", "unmanaged"]),
+            ("audit.sandbox.runx.dev", "Ignore", ["changed", "no-mirror-pod", "unmanaged"])])
+        for entry in entries(made()).values():
+            self.assertEqual((entry["matchPolicy"], entry["sideEffects"], entry["admissionReviewVersions"],
+                              entry["timeoutSeconds"], entry["objectSelector"]), ("Equivalent", "None", ["v1"], 5, {}))
+            self.assertEqual(entry["namespaceSelector"]["matchExpressions"][0], {
+                "key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", NAMESPACE]})
+            for rule in entry["rules"]:
+                self.assertEqual((rule["operations"], rule["apiVersions"], rule["scope"]),
+                                 (["CREATE", "UPDATE"], ["v1"], "Namespaced"))
+
+    def test_rules(self):
+        found = {name: [(rule["apiGroups"], rule["resources"]) for rule in entry["rules"]]
+                 for name, entry in entries(made()).items()}
+        pods = [([""], ["pods", "pods/ephemeralcontainers"])]
+        templates = [([""], ["podtemplates", "replicationcontrollers"]),
+                     (["apps"], ["replicasets", "deployments", "statefulsets", "daemonsets"]),
+                     (["batch"], ["jobs", "cronjobs"])]
+        self.assertEqual(found["pods.sandbox.runx.dev"], pods)
+        self.assertEqual(found["templates.sandbox.runx.dev"], templates)
+        self.assertEqual(found["warn.sandbox.runx.dev"], pods + templates)
+
+    def test_controllers_that_are_not_looked_at(self):
+        found = entries(made({"config": {"defaults": {"controllers": "none"}}}))
+        self.assertEqual(list(found), ["pods.sandbox.runx.dev", "required.pods.sandbox.runx.dev",
+                                       "warn.sandbox.runx.dev", "audit.sandbox.runx.dev"])
+        for entry in found.values():
+            self.assertEqual(len(entry["rules"]), 1)
+
+    def test_levels_that_require_every_pod(self):
+        for more in ({"defaults": {"enforce": "required"}}, {"floor": {"enforce": "required"}}):
+            self.assertEqual([(name, [c["name"] for c in entry["matchConditions"]])
+                              for name, entry in entries(made({"config": more})).items()], [
+                ("pods.sandbox.runx.dev", ["changed", "no-mirror-pod"]), ("templates.sandbox.runx.dev", ["changed"])])
+        for more in ({"defaults": {"warn": "required"}}, {"floor": {"audit": "required"}}):
+            found = entries(made({"config": more}))
+            self.assertEqual(list(found)[-1], "advisory.sandbox.runx.dev")
+            self.assertEqual(len(found), 5)
+
+    def test_what_is_added(self):
+        more = {"webhook": {"failurePolicy": "Ignore", "timeoutSeconds": 7, "excludeNamespaces": ["a"],
+                            "templates": {"timeoutSeconds": 3}, "advisoryFailurePolicy": "Fail",
+                            "namespaceSelector": {"matchLabels": {"x": "y"},
+                                                  "matchExpressions": [{"key": "z", "operator": "Exists"}]},
+                            "objectSelector": {"matchLabels": {"v": "w"}},
+                            "matchConditions": [{"name": "mine", "expression": "true"}], "annotations": {"c": "d"}},
+                "evidence": {"namespaces": ["b"]}}
+        items = made(more)
+        found = entries(items)
+        entry = found["pods.sandbox.runx.dev"]
+        self.assertEqual(entry["namespaceSelector"], {"matchLabels": {"x": "y"}, "matchExpressions": [
+            {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["a", "kube-system", NAMESPACE]},
+            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["b"]},
+            {"key": "z", "operator": "Exists"}]})
+        self.assertEqual(entry["objectSelector"], {"matchLabels": {"v": "w"}})
+        self.assertEqual(entry["matchConditions"][-1], {"name": "mine", "expression": "true"})
+        self.assertEqual([(e["failurePolicy"], e["timeoutSeconds"]) for e in found.values()],
+                         [("Ignore", 7), ("Ignore", 3), ("Ignore", 7), ("Ignore", 3), ("Fail", 7), ("Fail", 7)])
+        self.assertEqual(items["ValidatingWebhookConfiguration", "sandgate"]["metadata"]["annotations"],
+                         {"admissions.enforcer/disabled": "true", "c": "d"})
+
+
+class Metrics(unittest.TestCase):
+    maxDiff = None
+
+    def test_off(self):
+        self.assertEqual(len(made()["Service", "sandgate"]["spec"]["ports"]), 1)
+
+    def test_monitors(self):
+        items = made({"metrics": {"enabled": True, "serviceMonitor": {"enabled": True, "labels": {"release": "p"}}}})
+        monitor = items["ServiceMonitor", "sandgate"]
+        self.assertEqual(monitor["metadata"]["labels"]["release"], "p")
+        self.assertEqual(monitor["spec"]["endpoints"], [
+            {"port": "metrics", "path": "/metrics", "interval": "30s", "scrapeTimeout": "10s"}])
+        self.assertEqual(items["Service", "sandgate"]["spec"]["ports"][1]["port"], 8080)
+        items = made({"metrics": {"enabled": True, "podMonitor": {"enabled": True}}})
+        self.assertEqual(items["PodMonitor", "sandgate"]["spec"]["podMetricsEndpoints"][0]["port"], "metrics")
+
+    def test_alerts(self):
+        rules = {"metrics": {"enabled": True, "prometheusRule": {"enabled": True, "disabled": ["SandgateSlow"],
+                                                                 "alertLabels": {"team": "a"}}}}
+        alerts = made(rules)["PrometheusRule", "sandgate"]["spec"]["groups"][0]["rules"]
+        names = [alert["alert"] for alert in alerts]
+        self.assertIn("SandgateAbsent", names)
+        self.assertNotIn("SandgateSlow", names)
+        for alert in alerts:
+            with self.subTest(alert["alert"]):
+                self.assertEqual(sorted(alert["annotations"]), ["action", "description", "summary"])
+                self.assertEqual(alert["labels"]["team"], "a")
+                self.assertIn(alert["labels"]["severity"], ("warning", "critical"))
+                text = json.dumps(alert)
+                for left in ("{JOB", "{ENTRIES", "NAMESPACE", "CONFIGURATION"):
+                    self.assertNotIn(left, text)
+        absent = next(alert for alert in alerts if alert["alert"] == "SandgateAbsent")
+        self.assertEqual(absent["expr"],
+                         f'absent(sandgate_build_info{{namespace="{NAMESPACE}",job=~"(.+/)?sandgate"}} == 1)')
+
+    def test_dashboard(self):
+        item = made({"metrics": {"enabled": True, "dashboard": {"enabled": True}}})["ConfigMap", "sandgate-dashboard"]
+        self.assertEqual(item["metadata"]["labels"]["grafana_dashboard"], "1")
+        self.assertEqual(json.loads(item["data"]["sandgate.json"])["title"], "Sandgate")
+
+
+class Test(unittest.TestCase):
+    """`helm test`: a pod that the API server only takes after the gate has answered."""
+
+    def test_job(self):
+        items = made()
+        job = items["Job", "sandgate-test"]
+        self.assertEqual(job["metadata"]["namespace"], "sandgate-system-test")
+        self.assertEqual(job["metadata"]["annotations"]["helm.sh/hook"], "test")
+        self.assertEqual(job["spec"]["template"]["metadata"]["annotations"], {"sandbox.runx.dev/skill-ref": "sandgate/helm-test@0.1.0"})
+        labels = items["Namespace", "sandgate-system-test"]["metadata"]["labels"]
+        for level in ("enforce", "warn", "audit"):
+            self.assertEqual(labels[f"sandbox.runx.dev/{level}"], "none")
+
+    def test_only_where_it_proves_something(self):
+        for more in ({"tests": {"enabled": False}}, {"webhook": {"failurePolicy": "Ignore"}},
+                     {"webhook": {"enabled": False}}, {"config": {"floor": {"warn": "annotated"}}},
+                     {"evidence": {"namespaces": ["a"]}}, {"evidence": {"source": "directory", "directory": "/e"}},
+                     {"webhook": {"objectSelector": {"matchLabels": {"a": "b"}}}}):
+            items = made(more)
+            self.assertNotIn(("Job", "sandgate-test"), items, more)
+            self.assertNotIn(("Namespace", "sandgate-system-test"), items, more)
+
+    def test_namespace_of_ones_own(self):
+        items = made({"tests": {"namespace": "a"}, "evidence": {"namespaces": ["a"]}})
+        self.assertEqual(items["Job", "sandgate-test"]["metadata"]["namespace"], "a")
+        self.assertNotIn(("Namespace", "sandgate-system-test"), items)
+
+
+class Refusals(unittest.TestCase):
+    """Impossible combinations end with a sentence each; the schema takes what is wrong by itself."""
+
+    def refused(self, more, base=None, namespace=NAMESPACE):
+        values = merged(SMALLEST if base is None else base, more)
+        status, _, error = helm("template", "sandgate", CHART, "--namespace", namespace, "--values", "-",
+                                stdin=json.dumps(values))
+        self.assertEqual(status, 1, more)
+        return error
+
+    def test_combinations(self):
+        url = {"webhook": {"url": "https://g.example/validate", "caBundle": CA}}
+        for more, sentence in (
+                ({"keyring": {"existingConfigMap": "x"}}, "keyring.keys and keyring.existingConfigMap are both given"),
+                ({"keyring": {"keys": {"x": "-----BEGIN PRIVATE KEY-----\n"}}}, "keyring.keys.x is a private key"),
+                ({"keyring": {"keys": {"x": "ssh-ed25519 AAAA"}}}, "keyring.keys.x has no PUBLIC KEY block"),
+                ({"config": {"keyring": {"kinds": {"SandboxExemption": {"keys": ["nobody"]}}}}},
+                 "config.keyring.kinds.SandboxExemption names the key nobody"),
+                ({"evidence": {"source": "directory"}}, "evidence.directory must name one"),
+                ({"evidence": {"directory": "/x"}}, "evidence.directory is only read with evidence.source: directory"),
+                ({"evidence": {"source": "directory", "directory": "/x", "namespaces": ["a"]}}, "but evidence.source is directory"),
+                ({"evidence": {"namespaces": ["kube-system"]}}, "evidence.namespaces has kube-system"),
+                ({"evidence": {"namespaces": [NAMESPACE]}}, f"evidence.namespaces has {NAMESPACE}"),
+                ({"evidence": {"namespaces": ["a"]}, "webhook": {"excludeNamespaces": ["a"]}}, "is it judged or not?"),
+                ({"tls": {"mode": "secret"}, "webhook": {"caBundle": CA}}, "tls.secret.name must name the Secret"),
+                ({"tls": {"mode": "secret", "secret": {"name": "s"}}}, "the API server must learn whom to trust"),
+                ({"tls": {"secret": {"name": "s"}}}, "tls.secret.name is only read with tls.mode: secret"),
+                ({"webhook": {"caBundle": CA}}, "with tls.mode self it is filled in"),
+                ({"tls": {"mode": "secret", "secret": {"name": "s"}}, "webhook": {"caBundle": "TUlJQg=="}}, "as PEM text, not base64"),
+                ({"tls": {"self": {"caDays": 100}}}, "at least three times tls.self.certificateDays"),
+                ({"tls": {"clientCA": CA}}, "tls.clientCA needs tls.clientNames"),
+                ({"tls": {"clientNames": ["a"]}}, "tls.clientNames needs tls.clientCA"),
+                ({"config": {"limits": {"deadlineMarginMilliseconds": 5000}}}, "leaves nothing of webhook.timeoutSeconds"),
+                ({"config": {"limits": {"maxBodyBytes": 134217728}}}, "a quarter of config.limits.maxInFlightBytes"),
+                ({"webhook": {"matchConditions": [{"name": "managed", "expression": "true"}]}}, "which the chart uses itself"),
+                ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "takes minAvailable or maxUnavailable"),
+                ({"terminationGracePeriodSeconds": 29}, "terminationGracePeriodSeconds must be at least 30"),
+                ({"metrics": {"port": 8443}}, "webhook.securePort and metrics.port are the same"),
+                ({"metrics": {"serviceMonitor": {"enabled": True}}}, "metrics.serviceMonitor.enabled needs metrics.enabled"),
+                ({"metrics": {"prometheusRule": {"enabled": True}}}, "metrics.prometheusRule.enabled needs metrics.enabled"),
+                ({"metrics": {"enabled": True, "podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}}},
+                 "everything would be counted twice"),
+                ({"config": {"decisionLog": {"path": "/var/log/x"}}}, "the root file system is read-only"),
+                ({"tests": {"namespace": "kube-system"}}, "a namespace that the gate is not asked about"),
+                ({"tests": {"namespace": "b"}, "evidence": {"namespaces": ["a"]}}, "tests.namespace must be one of evidence.namespaces"),
+                (url, "its keys and metrics are configured there"),
+                (merged(url, {"tls": {"mode": "certManager"}}), "leave tls.mode as it is"),
+                (merged(url, {"webhook": {"enabled": False}}), "nothing would be installed"),
+        ):
+            with self.subTest(sentence):
+                self.assertIn(sentence, self.refused(more))
+
+    def test_no_key(self):
+        self.assertIn("- no key counts, so the gate would not start: give one by --set-file keyring.keys.<key-id>=<file.pem>, "
+                      "or name a ConfigMap by keyring.existingConfigMap\n", self.refused({}, base={}))
+
+    def test_all_at_once(self):
+        error = self.refused({"tls": {"clientCA": CA}, "metrics": {"port": 8443}})
+        self.assertIn("- tls.clientCA needs", error)
+        self.assertIn("- webhook.securePort and metrics.port", error)
+
+    def test_kube_system(self):
+        self.assertIn("the gate must not live in kube-system", self.refused({}, namespace="kube-system"))
+
+    def test_schema(self):
+        for more, where in (
+                ({"typo": 1}, "additional properties 'typo' not allowed"),
+                ({"webhook": {"timeoutSecond": 1}}, "at '/webhook': additional properties 'timeoutSecond' not allowed"),
+                ({"webhook": {"timeoutSeconds": 31}}, "at '/webhook/timeoutSeconds': maximum: got 31, want 30"),
+                ({"webhook": {"url": "http://x/validate"}}, "at '/webhook/url'"),
+                ({"webhook": {"failurePolicy": "fail"}}, "at '/webhook/failurePolicy'"),
+                ({"tls": {"mode": "helm"}}, "at '/tls/mode'"),
+                ({"replicaCount": 0}, "at '/replicaCount': minimum: got 0, want 1"),
+                ({"replicaCount": "2"}, "at '/replicaCount': got string, want integer"),
+                ({"image": {"digest": "abc"}}, "at '/image/digest'"),
+                ({"config": {"defaults": {"enforce": "always"}}}, "at '/config/defaults/enforce'"),
+                ({"config": {"listen": {}}}, "at '/config': additional properties 'listen' not allowed"),
+                ({"config": {"keyring": {"kinds": {"Sandbox": {}}}}}, "additional properties 'Sandbox' not allowed"),
+                ({"keyring": {"keys": {"-x": KEY}}}, "at '/keyring/keys'"),
+                ({"evidence": {"documents": {"x": {"document": "a"}}}}, "missing property 'signatures'"),
+                ({"config": {"evidence": {"revoked": ["abc"]}}}, "at '/config/evidence/revoked/0'")):
+            with self.subTest(where):
+                self.assertIn(where, self.refused(more))
+
+    def test_helm_hands_global_down(self):
+        self.assertIn(("Deployment", "sandgate"), made({"global": {"anything": {"at": "all"}}}))
+
+
+if __name__ == "__main__":
+    unittest.main()
