@@ -9,6 +9,25 @@
 #define ADMIN_IDLE_SEC 30
 #define ADMIN_POOL_BYTES ((size_t)32 * 1024)
 
+/* The admin port has one thread: what it knows of the evidence needs no lock. */
+static void admin_look(struct server *server, struct metrics_state *ret_state)
+{
+    const struct server_gate *gate = &server->options.gate;
+    struct recorder *recorder = server->options.recorder;
+    struct snapshot *snapshot = gate->snapshot(gate->context);
+
+    if (snapshot != NULL) {
+        metrics_evidence_look(&server->evidence, snapshot, gate->now(gate->context));
+        ret_state->evidence = &server->evidence;
+    }
+    snapshot_unref(snapshot);
+    if (recorder == NULL)
+        return;
+    ret_state->records = true;
+    ret_state->decision_log = decision_log_counts(recorder->log);
+    ret_state->denials_kept = denials_kept(&recorder->denials);
+}
+
 static struct answer_text admin_metrics(struct server *server, int *ret_status)
 {
     struct arena cleanup_arena arena = {0};
@@ -23,6 +42,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     struct answer_text answer = {.type = "text/plain; version=0.0.4"};
     struct str text = {0};
 
+    admin_look(server, &state);
     state.ready = server_health(server, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
     if (gate->look != NULL) {
         gate->look(gate->context, &watch);
@@ -39,30 +59,41 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     return answer;
 }
 
+static enum metrics_path admin_read_path(const char *url)
+{
+    if (strcmp(url, "/metrics") == 0)
+        return METRICS_PATH_METRICS;
+    if (strcmp(url, "/healthz") == 0)
+        return METRICS_PATH_HEALTHZ;
+    if (strcmp(url, "/readyz") == 0)
+        return METRICS_PATH_READYZ;
+    if (strcmp(url, "/denials") == 0 || strcmp(url, "/denials.json") == 0)
+        return METRICS_PATH_DENIALS;
+    return METRICS_PATH_OTHER;
+}
+
 static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection *mhd,
-                                    const char *url, const char *method)
+                                    const char *url, const char *method, void **state)
 {
     bool get =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     struct answer_text answer = {0};
     const char *why = NULL;
     int status = MHD_HTTP_NOT_FOUND;
-    enum metrics_path path = METRICS_PATH_OTHER;
-
-    if (strcmp(url, "/metrics") == 0)
-        path = METRICS_PATH_METRICS;
-    else if (strcmp(url, "/healthz") == 0)
-        path = METRICS_PATH_HEALTHZ;
-    else if (strcmp(url, "/readyz") == 0)
-        path = METRICS_PATH_READYZ;
+    enum metrics_path path = admin_read_path(url);
 
     if (path == METRICS_PATH_OTHER) {
-        answer = request_status_text(status, "nothing is here: /metrics, /healthz and /readyz are");
+        answer = request_status_text(
+            status, "nothing is here: /metrics, /healthz, /readyz and /denials.json are");
     } else if (!get) {
         status = MHD_HTTP_METHOD_NOT_ALLOWED;
         answer = request_status_text(status, "only GET is answered here");
     } else if (path == METRICS_PATH_METRICS) {
         answer = admin_metrics(server, &status);
+    } else if (path == METRICS_PATH_DENIALS) {
+        answer = admin_denials(server, mhd, url, &status);
+        if (answer.confidential)
+            *state = &server->admin_pages;
     } else {
         status = server_health(server, path, &why);
         answer = request_status_text(status, why);
@@ -78,28 +109,38 @@ static enum MHD_Result admin_on_access(void *server, struct MHD_Connection *mhd,
                                        const char *method, const char *version, const char *upload,
                                        size_t *upload_bytes, void **state)
 {
-    static char seen;
-
     (void)version;
     (void)upload;
     if (*state == NULL) {
-        *state = &seen;
+        *state = server;
         return MHD_YES;
     }
     if (*upload_bytes > 0) {
         *upload_bytes = 0;
         return MHD_YES;
     }
-    return admin_answer(server, mhd, url, method);
+    return admin_answer(server, mhd, url, method, state);
+}
+
+static void admin_on_completed(void *context, struct MHD_Connection *mhd, void **state,
+                               enum MHD_RequestTerminationCode code)
+{
+    struct server *server = context;
+
+    (void)mhd;
+    (void)code;
+    if (*state == &server->admin_pages)
+        server->admin_pages--;
 }
 
 int admin_start(struct server *server, int listen_fd)
 {
     server->admin = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, admin_on_access, server,
-        MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)ADMIN_MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ADMIN_IDLE_SEC,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, ADMIN_POOL_BYTES, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, admin_on_completed, server, MHD_OPTION_LISTEN_SOCKET,
+        listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)ADMIN_MAX_CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ADMIN_IDLE_SEC, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        ADMIN_POOL_BYTES, MHD_OPTION_END);
     if (server->admin != NULL)
         return 0;
     (void)close(listen_fd);

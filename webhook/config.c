@@ -349,7 +349,6 @@ static void read_decision_log(struct config_section *root, struct config *config
 {
     struct config_section section = section_open(root, "decisionLog");
 
-    config->decision_log_named = section.object != NULL;
     section_bool(&section, "allowed", &config->decision_log_allowed);
     if (section.object != NULL && str_equal(tree_get_text(section.object, "path"), STR("-")))
         (void)section_take(&section, "path"); /* standard output is no path of the folder's */

@@ -53,7 +53,6 @@ struct config {
         uint32_t deadline_margin_msec;
     } limits;
     char *decision_log_path; /* "-": standard output */
-    bool decision_log_named; /* the file has a decisionLog section */
     bool decision_log_allowed;
     uint32_t drain_sec;
 

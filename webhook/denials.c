@@ -36,6 +36,16 @@ void denials_put(struct denials *denials, struct record_line *line)
     (void)pthread_mutex_unlock(&denials->lock);
 }
 
+size_t denials_kept(struct denials *denials)
+{
+    size_t kept = 0;
+
+    (void)pthread_mutex_lock(&denials->lock);
+    kept = denials->count;
+    (void)pthread_mutex_unlock(&denials->lock);
+    return kept;
+}
+
 void denials_look(struct denials *denials, struct denials_view *ret_view)
 {
     (void)pthread_mutex_lock(&denials->lock);

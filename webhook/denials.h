@@ -4,7 +4,12 @@
 /*
  * denials - the last denials of this replica, in memory: what `/denials` shows.
  *
- * Bounded in number and in bytes; the oldest goes first.
+ * Bounded in number and in bytes; the oldest goes first. `/denials.json` gives them as
+ *
+ *   {"schema": DENIALS_SCHEMA, "replica": host name, "time": now, "total": since the start,
+ *    "records": [objects of record.h, the oldest first]}
+ *
+ * with each record on a line of its own.
  *
  * Ownership  holds a count of each line.
  * Threads    any; the lock is held while pointers are moved and counted.
@@ -15,6 +20,7 @@
 
 #include "webhook/record_line.h"
 
+#define DENIALS_SCHEMA "sandgate.decisions.v1"
 #define DENIALS_MAX_LINES 512
 #define DENIALS_MAX_BYTES ((size_t)4 * 1024 * 1024)
 
@@ -42,6 +48,7 @@ void denials_done(struct denials *denials);
 /* Takes a count of its own. */
 void denials_put(struct denials *denials, struct record_line *line);
 
+size_t denials_kept(struct denials *denials);
 void denials_look(struct denials *denials, struct denials_view *ret_view);
 void denials_view_done(struct denials_view *view);
 

@@ -46,6 +46,7 @@ void exchange_deny(int code, struct str message, struct arena *arena, struct exc
 
     if (!str_present(message))
         message = STR("sandgate could not find out in time: try again");
+    denied.undecided_why = message;
     if (answer_write_unavailable(code, message, denied.review.uid, denied.format, arena,
                                  &denied.body) < 0)
         refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,

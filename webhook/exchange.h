@@ -20,8 +20,9 @@ struct exchange {
     int status;      /* HTTP */
     struct str body; /* JSON, or YAML as asked */
     enum answer_format format;
-    bool decided;  /* decision and review are filled */
-    int undecided; /* 503, 504: the code of a denial by exchange_deny(); 0: none */
+    bool decided;             /* decision and review are filled */
+    int undecided;            /* 503, 504: the code of a denial by exchange_deny(); 0: none */
+    struct str undecided_why; /* and its message */
     struct decision decision;
     struct review review;
 };

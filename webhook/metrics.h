@@ -8,7 +8,7 @@
  * atomic and never wait for each other.
  *
  * Errors     metrics_write(): 0, -ENOMEM.
- * Threads    any number. {0} is a valid start.
+ * Threads    any number. {0} is a valid start; it is large, and belongs on no stack.
  * Units      seconds in what is shown, as Prometheus asks; microseconds inside.
  */
 
@@ -19,13 +19,16 @@
 #include "k8s/cluster.h"
 #include "planner/arena.h"
 #include "planner/text.h"
-#include "webhook/gate.h"
+#include "webhook/decision_log.h"
+#include "webhook/exchange.h"
+#include "webhook/metrics_evidence.h"
 
 enum metrics_path {
     METRICS_PATH_VALIDATE = 0,
     METRICS_PATH_HEALTHZ,
     METRICS_PATH_READYZ,
     METRICS_PATH_METRICS,
+    METRICS_PATH_DENIALS, /* with and without .json */
     METRICS_PATH_OTHER,
     METRICS_PATH_COUNT
 };
@@ -46,16 +49,34 @@ enum metrics_cut {
     METRICS_CUT_COUNT
 };
 
-#define METRICS_CODE_COUNT 14
+/* Why a review was refused before it was decided. */
+enum metrics_refusal {
+    METRICS_REFUSAL_SLOTS = 0, /* limits.maxInFlight */
+    METRICS_REFUSAL_BYTES,     /* limits.maxInFlightBytes, or a peer's share of it */
+    METRICS_REFUSAL_NOT_READY,
+    METRICS_REFUSAL_COUNT
+};
+
+#define METRICS_CODE_COUNT 15
 #define METRICS_BUCKET_COUNT 10
 #define METRICS_OUTCOME_COUNT (OUTCOME_NOT_EVALUATED + 1)
+#define METRICS_LEVEL_COUNT (LEVEL_REQUIRED + 1)
+#define METRICS_OPERATION_COUNT (REVIEW_CONNECT + 1)
+#define METRICS_KIND_COUNT (WORKLOAD_CRON_JOB + 1)
+#define METRICS_UNDECIDED_COUNT 2 /* 503, 504 */
 
 struct metrics {
     _Atomic uint64_t requests[METRICS_PATH_COUNT][METRICS_CODE_COUNT];
     _Atomic uint64_t reviews[METRICS_OUTCOME_COUNT][2]; /* by outcome; denied, allowed */
     _Atomic uint64_t review_buckets[METRICS_BUCKET_COUNT + 1];
     _Atomic uint64_t review_usec;
-    _Atomic uint64_t undecided[2];                   /* denied with 503, with 504 */
+    /* outcome; denied, allowed; level of enforce; operation; kind; real, dry run */
+    _Atomic uint64_t decisions[METRICS_OUTCOME_COUNT][2][METRICS_LEVEL_COUNT]
+                              [METRICS_OPERATION_COUNT][METRICS_KIND_COUNT][2];
+    _Atomic uint64_t undecided[METRICS_UNDECIDED_COUNT];
+    _Atomic uint64_t refused[METRICS_REFUSAL_COUNT];
+    _Atomic uint64_t gate_findings[GATE_CODE_COUNT]; /* decisions that have one */
+    _Atomic uint64_t plan_findings[PLAN_CODE_COUNT];
     _Atomic uint64_t reloads[METRICS_PART_COUNT][2]; /* failed, done */
     _Atomic uint64_t cut[METRICS_CUT_COUNT];
     _Atomic int64_t certificate_expires_sec; /* since 1970; 0: unknown */
@@ -67,14 +88,19 @@ struct metrics_state {
     uint64_t connections;
     uint64_t in_flight;
     uint64_t in_flight_bytes;
+    const struct metrics_evidence *evidence; /* NULL: no snapshot yet */
+    bool records;                            /* the next two are known */
+    struct decision_log_counts decision_log;
+    uint64_t denials_kept;              /* that /denials shows */
     const struct cluster_status *watch; /* NULL: no cluster is watched */
 };
 
 void metrics_count_request(struct metrics *metrics, enum metrics_path path, int status);
-void metrics_count_review(struct metrics *metrics, enum gate_outcome outcome, bool allowed,
-                          uint64_t usec);
-/* Denied because it could not be found out in time: code 503 or 504. */
-void metrics_count_undecided(struct metrics *metrics, int code);
+/* A review that was answered: decided, or denied because something could not be found out in time.
+ * Of any other exchange nothing is counted. */
+void metrics_count_review(struct metrics *metrics, const struct exchange *exchange, uint64_t usec)
+    __attribute__((nonnull));
+void metrics_count_refusal(struct metrics *metrics, enum metrics_refusal why);
 void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool done);
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why);
 

@@ -39,6 +39,20 @@ static void response_done(struct MHD_Response **response)
         MHD_destroy_response(*response);
 }
 
+static enum MHD_Result add_guards(struct MHD_Response *response, const struct answer_text *answer)
+{
+    enum MHD_Result r = MHD_YES;
+
+    if (answer->confidential) {
+        r = MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+        if (r == MHD_YES)
+            r = MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    }
+    if (r == MHD_YES && answer->policy != NULL)
+        r = MHD_add_response_header(response, "Content-Security-Policy", answer->policy);
+    return r;
+}
+
 enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct answer_text *answer,
                               const char *allow, bool close)
 {
@@ -50,6 +64,8 @@ enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct ans
         return MHD_NO;
     answer->ptr = NULL; /* the response's now */
     r = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
+    if (r == MHD_YES)
+        r = add_guards(response, answer);
     if (r == MHD_YES && allow != NULL)
         r = MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
     if (r == MHD_YES && status == MHD_HTTP_SERVICE_UNAVAILABLE)

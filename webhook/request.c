@@ -216,6 +216,7 @@ static void request_add_body(struct request *request, const char *upload, size_t
     int r = 0;
 
     if (!budget_take_unfinished(&server->budget, &request->connection->peer->share, bytes)) {
+        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_BYTES);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "more reviews are in flight than the limits allow: try again");
         request_drop_body(request);
@@ -277,28 +278,11 @@ static uint64_t clock_usec(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-static void request_log(const struct request *request, const struct exchange *exchange)
-{
-    const struct server *server = request->connection->server;
-    char peer[PEER_TEXT_BYTES];
-    bool verified = request->connection->asked && request->connection->may_ask &&
-                    tls_asks_clients(request->connection->credentials);
-
-    if (!log_wants(server->options.log, LOG_LEVEL_DEBUG))
-        return;
-    peer_write(request->connection->peer, peer);
-    log_line_with(server->options.log, LOG_LEVEL_DEBUG, "review", log_text("peer", str_of(peer)),
-                  log_text("caller", verified ? STR("verified") : STR("unverified")),
-                  log_number("status", request->status),
-                  log_text("outcome", exchange->decided
-                                          ? str_of(gate_outcome_text(exchange->decision.outcome))
-                                          : STR("")));
-}
-
 static void request_take_answer(struct request *request, const struct exchange *exchange)
 {
     request->status = exchange->status;
     if (request->over_budget) {
+        metrics_count_refusal(request->connection->server->options.metrics, METRICS_REFUSAL_BYTES);
         request->status = MHD_HTTP_SERVICE_UNAVAILABLE;
         request->answer = request_status_text(
             request->status, "more reviews are in flight than the limits allow: try again");
@@ -340,12 +324,7 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
         return false;
     }
     request_take_answer(request, &exchange);
-    if (exchange.decided && request->status == MHD_HTTP_OK)
-        metrics_count_review(server->options.metrics, exchange.decision.outcome,
-                             exchange.decision.allowed, clock_usec() - request->complete_usec);
-    if (exchange.undecided != 0 && request->status == MHD_HTTP_OK)
-        metrics_count_undecided(server->options.metrics, exchange.undecided);
-    request_log(request, &exchange);
+    request_note(request, &exchange, review.now, clock_usec() - request->complete_usec, &arena);
     return true;
 }
 
@@ -357,9 +336,11 @@ static bool request_review(struct request *request)
     struct snapshot *snapshot = server->options.gate.snapshot(server->options.gate.context);
     bool final = true;
 
-    if (snapshot == NULL)
+    if (snapshot == NULL) {
+        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_NOT_READY);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "the gate is not ready yet: try again");
+    }
     if (request->refused != 0)
         (void)request_answer_refused(request);
     else
@@ -403,9 +384,11 @@ static enum MHD_Result request_on_complete(struct request *request)
         request->answer = request_status_text(request->status, why);
         return request_send(request);
     }
-    if (request->refused == 0 && !budget_take_slot(&server->budget))
+    if (request->refused == 0 && !budget_take_slot(&server->budget)) {
+        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_SLOTS);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "more reviews are in flight than the limits allow: try again");
+    }
     if (request->refused != 0) {
         request_drop_body(request);
         (void)request_answer_refused(request);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "planner/moment.h"
 #include "webhook/await.h"
 #include "webhook/head.h"
 #include "webhook/metrics.h"
@@ -53,6 +54,8 @@ struct request {
         char *ptr; /* owned until it is queued */
         size_t len;
         const char *type;
+        bool confidential;  /* not to be stored, nor taken for another type */
+        const char *policy; /* Content-Security-Policy; NULL: none */
     } answer;
 };
 
@@ -67,6 +70,11 @@ void request_on_completed(void *server, struct MHD_Connection *mhd, void **state
 /* Makes the answer of a complete request whose connection is suspended, and lets that go on; or
  * asks what the answer has to wait for. */
 void request_work(struct request *request);
+
+/* request_note.c: counts what was decided, records it where that is asked for, logs it. The answer
+ * is made already; the arena serves for a line of the record. */
+void request_note(const struct request *request, const struct exchange *exchange, struct moment now,
+                  uint64_t usec, struct arena *arena);
 
 /* A Status body, for other ports too. Never NULL in ->ptr but out of memory. */
 struct answer_text request_status_text(int status, const char *why);

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
+#include "k8s/file.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/output.h"
@@ -29,6 +31,9 @@ struct serve {
     struct server *server;
     struct fingerprint tls_seen;
     struct metrics metrics;
+    struct decision_log *decision_log;
+    struct config *decision_log_config; /* that names its path */
+    struct recorder recorder;
     struct log log;
 };
 
@@ -137,7 +142,6 @@ static int serve_read(struct serve *serve, struct config **ret_config)
     struct str own = serve_own_namespace(&arena), reason = {0};
     struct world_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
-        .serving = true,
     };
     cleanup_config struct config *config = NULL;
     struct tls_files files = {0};
@@ -184,6 +188,53 @@ static bool serve_override_address(const char *option, const char *given,
     return what == NULL;
 }
 
+static int serve_open_decision_log(struct serve *serve, const struct config *config)
+{
+    int r = decision_log_open(config->decision_log_path, &serve->log, &serve->decision_log);
+
+    if (r < 0) {
+        complain("decisionLog.path: %s: %s", config->decision_log_path, file_error_text(r));
+        return r;
+    }
+    r = recorder_init(&serve->recorder, serve->decision_log);
+    if (r < 0) {
+        serve_complain(STR("out of memory"));
+        decision_log_close(serve->decision_log, 0);
+        serve->decision_log = NULL;
+        return r;
+    }
+    serve->decision_log_config = config_ref(config);
+    atomic_store(&serve->recorder.allowed, config->decision_log_allowed);
+    return 0;
+}
+
+/* Nobody decides any more. */
+static void serve_close_decision_log(struct serve *serve)
+{
+    if (serve->decision_log == NULL)
+        return;
+    decision_log_close(serve->decision_log, DECISION_LOG_CLOSE_MSEC);
+    recorder_done(&serve->recorder);
+    config_unref(serve->decision_log_config);
+}
+
+/* A file may have been moved away before SIGHUP, and another path may be named. */
+static void serve_reload_decision_log(struct serve *serve, struct config *config, bool force)
+{
+    struct config *before = serve->decision_log_config;
+    bool same = strcmp(before->decision_log_path, config->decision_log_path) == 0;
+
+    atomic_store(&serve->recorder.allowed, config->decision_log_allowed);
+    if (same && !force)
+        return;
+    if (decision_log_reopen(serve->decision_log, config->decision_log_path) < 0) {
+        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: the decision log stays as it is");
+        return;
+    }
+    serve->decision_log_config = config_ref(config);
+    config_unref(before);
+}
+
 static int serve_open(struct serve *serve, const struct config *config)
 {
     struct arena cleanup_arena arena = {0};
@@ -200,6 +251,7 @@ static int serve_open(struct serve *serve, const struct config *config)
                  .review = serve_review},
         .tls = serve->tls,
         .metrics = &serve->metrics,
+        .recorder = &serve->recorder,
         .log = &serve->log,
     };
     int r = 0;
@@ -209,6 +261,9 @@ static int serve_open(struct serve *serve, const struct config *config)
         return -EINVAL;
     if (serve->options->check)
         return 0;
+    r = serve_open_decision_log(serve, config);
+    if (r < 0)
+        return r;
     r = server_start(&options, &arena, &serve->server, &reason);
     if (r < 0) {
         serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
@@ -272,6 +327,7 @@ static void serve_reload(struct serve *serve, bool force)
         server_set_limits(serve->server, &limits);
     }
     serve_reload_tls(serve, config, force || changed);
+    serve_reload_decision_log(serve, config, force);
 }
 
 /* The next signal of ours, or 0 after so long. */
@@ -370,6 +426,7 @@ int serve_run(const struct serve_options *options)
     serve = (struct serve){.options = options, .log = log_open(options->level)};
     serve_block_signals();
     status = serve_life(&serve);
+    serve_close_decision_log(&serve);
     tls_free(serve.tls);
     world_free(serve.world);
     return status;

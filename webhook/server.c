@@ -321,6 +321,7 @@ void server_stop(struct server *server, uint32_t grace_msec)
     jobs_done(&server->jobs);
     if (server->admin != NULL)
         MHD_stop_daemon(server->admin);
+    metrics_evidence_done(&server->evidence);
     if (server->listen_fd >= 0)
         (void)close(server->listen_fd);
     book_done(&server->book);

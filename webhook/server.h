@@ -23,6 +23,7 @@
 #include "webhook/exchange.h"
 #include "webhook/log.h"
 #include "webhook/metrics.h"
+#include "webhook/recorder.h"
 #include "webhook/tls.h"
 
 /* A complete review, as it is asked. */
@@ -80,6 +81,11 @@ struct server_options {
     struct server_gate gate;
     struct tls *tls;
     struct metrics *metrics;
+    struct recorder *recorder; /* NULL: decisions are counted, and not recorded */
+    /* Makes the page of /denials, HTML in the arena; NULL: there is none. On a thread of the admin
+     * port's. 0, -ENOMEM. */
+    int (*denials_page)(const struct denials_view *view, struct moment now, struct arena *arena,
+                        struct str *ret_html);
     const struct log *log;
 };
 

@@ -9,6 +9,7 @@
 #include "webhook/budget.h"
 #include "webhook/jobs.h"
 #include "webhook/keeper.h"
+#include "webhook/request.h"
 #include "webhook/server.h"
 
 struct server {
@@ -27,6 +28,10 @@ struct server {
     _Atomic uint64_t max_body_bytes;
     _Atomic uint32_t deadline_margin_msec;
     _Atomic bool draining;
+
+    /* the admin port's own thread's */
+    struct metrics_evidence evidence;
+    unsigned admin_pages; /* of /denials, on their way */
 };
 
 /* The answer of /healthz and /readyz, the same on both ports: status, and why not. */
@@ -34,5 +39,10 @@ int server_health(struct server *server, enum metrics_path path, const char **re
 
 /* The plain port for probes and metrics. Takes over the descriptor, even where it fails. */
 int admin_start(struct server *server, int listen_fd) __attribute__((warn_unused_result));
+
+/* admin_denials.c: the answer of /denials and /denials.json. A confidential one counts among
+ * admin_pages until it is sent. */
+struct answer_text admin_denials(struct server *server, struct MHD_Connection *mhd, const char *url,
+                                 int *ret_status);
 
 #endif

@@ -114,13 +114,10 @@ static int apply_overrides(struct config *config, const struct world_overrides *
 }
 
 /* What the configuration asks for that this program does not do; NULL: nothing. */
-static const char *world_missing_part(const struct config *config,
-                                      const struct world_overrides *overrides)
+static const char *world_missing_part(const struct config *config)
 {
     if (config->source != CONFIG_SOURCE_DIRECTORY)
         return "evidence.source: cluster is not part of this build yet; use source: directory";
-    if (overrides->serving && config->decision_log_named)
-        return "decisionLog is not part of this build yet; take the section out";
     return NULL;
 }
 
@@ -148,7 +145,7 @@ static int world_read_config(const struct world *world, struct config **ret_conf
         r = apply_overrides(config, &world->overrides);
     if (r != 0)
         return r;
-    missing = world_missing_part(config, &world->overrides);
+    missing = world_missing_part(config);
     if (missing != NULL) {
         r = report_add(report, arena_format(&report->arena, "%s: %s", path, missing));
         return r != 0 ? r : -EINVAL;
@@ -250,7 +247,6 @@ static int world_new(const char *config_path, const struct world_overrides *over
         world->config_path = arena_copy(&world->arena, str_of(config_path));
         r = world->config_path != NULL ? 0 : -ENOMEM;
     }
-    world->overrides.serving = overrides->serving;
     if (r == 0)
         r = copy_text(&world->arena, overrides->evidence_directory,
                       &world->overrides.evidence_directory);

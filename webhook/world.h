@@ -34,7 +34,6 @@ struct world_overrides {
     const char *evidence_directory;
     const char *keyring_directory;
     const char *own_namespace; /* where the file has no evidence.namespace */
-    bool serving;              /* what only a running gate does must be there as well */
 };
 
 /* config_path NULL: the defaults. The report is there on failure too. */

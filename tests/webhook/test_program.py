@@ -367,9 +367,7 @@ class Serve(Case):
         self.check(0)
 
     def test_bad_starts_say_what_is_wrong(self):
-        rows = [(lambda text: text + "decisionLog: {allowed: true}\n",
-                 "gate.yaml: decisionLog is not part of this build yet; take the section out\n"),
-                (lambda text: text.replace("source: directory, directory: evidence, ", ""),
+        rows = [(lambda text: text.replace("source: directory, directory: evidence, ", ""),
                  "gate.yaml: evidence.source: cluster is not part of this build yet; "
                  "use source: directory\n"),
                 (lambda text: text.replace("127.0.0.1:8443", "::1:8443"),

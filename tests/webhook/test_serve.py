@@ -24,7 +24,8 @@ with open(os.path.join(TESTS, "cases/F02-slow-idle-and-stopping/good-request.jso
 class Gate:
     """A running gate with evidence in a folder."""
 
-    def __init__(self, listen="[::]:0", drain=2, more="", command=()):
+    def __init__(self, listen="[::]:0", drain=2, more="", command=(), admin="127.0.0.1:0",
+                 stdout=subprocess.DEVNULL):
         self.folder = tempfile.mkdtemp(prefix="sandgate-serve-")
         for name in ("tls.crt", "tls.key", "ca.crt", "client.crt", "client.key"):
             shutil.copy(os.path.join(certificates(), name), self.folder)
@@ -32,16 +33,16 @@ class Gate:
         os.mkdir(self.path("evidence"))
         with open(self.path("gate.yaml"), "w", encoding="utf-8") as file:
             file.write("apiVersion: sandbox.runx.dev/v1\nkind: GateConfiguration\n"
-                       'listen: {webhook: "%s", admin: "127.0.0.1:0"}\n'
+                       'listen: {webhook: "%s", admin: "%s"}\n'
                        "tls: {certificate: tls.crt, key: tls.key}\n"
                        "keyring: {directory: keyring}\n"
                        "evidence: {source: directory, directory: evidence}\n"
-                       "drainSeconds: %d\n%s" % (listen, drain, more))
+                       "drainSeconds: %d\n%s" % (listen, admin, drain, more))
         self.errors = self.path("stderr")
         with open(self.errors, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 list(command) + [SANDGATE, "serve", "--config", self.path("gate.yaml")],
-                stderr=errors, stdout=subprocess.DEVNULL)
+                stderr=errors, stdout=stdout)
         self.line = self.wait_for("serving")
         self.port = int(self.line["webhook"].rsplit(":", 1)[1]) if self.line else 0
         self.admin = int(self.line["admin"].rsplit(":", 1)[1]) if self.line else 0

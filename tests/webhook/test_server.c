@@ -175,8 +175,14 @@ Test(metrics, are_text_for_prometheus)
 
     metrics_count_request(&metrics, METRICS_PATH_VALIDATE, 200);
     metrics_count_request(&metrics, METRICS_PATH_OTHER, 999);
-    metrics_count_review(&metrics, OUTCOME_REFUSED, false, 300);
-    metrics_count_review(&metrics, OUTCOME_READY, true, 20000000);
+    metrics_count_review(
+        &metrics,
+        &(const struct exchange){.decided = true, .decision = {.outcome = OUTCOME_REFUSED}}, 300);
+    metrics_count_review(
+        &metrics,
+        &(const struct exchange){.decided = true,
+                                 .decision = {.outcome = OUTCOME_READY, .allowed = true}},
+        20000000);
     metrics_count_reload(&metrics, METRICS_PART_KEYRING, false);
     metrics_count_cut(&metrics, METRICS_CUT_SLOW);
     cr_assert_eq(metrics_write(&metrics, &state, &arena, &text), 0);
@@ -227,9 +233,9 @@ Test(metrics, of_a_cluster_are_there_where_one_is_watched)
     struct arena cleanup_arena arena = {0};
     struct str text = {0};
 
-    metrics_count_undecided(&metrics, 503);
-    metrics_count_undecided(&metrics, 504);
-    metrics_count_undecided(&metrics, 504);
+    metrics_count_review(&metrics, &(const struct exchange){.undecided = 503}, 0);
+    metrics_count_review(&metrics, &(const struct exchange){.undecided = 504}, 0);
+    metrics_count_review(&metrics, &(const struct exchange){.undecided = 504}, 0);
     cr_assert_eq(metrics_write(&metrics, &state, &arena, &text), 0);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         cr_expect(str_contains(text, str_of(lines[i])), "%s", lines[i]);

@@ -120,11 +120,6 @@ Test(world, bad_start_ends_with_its_reason)
     assert_start_refused(&place, (struct world_overrides){0}, "cluster.yaml",
                          "/cluster.yaml: evidence.source: cluster is not part of this build yet; "
                          "use source: directory");
-    run("(cat '%s/gate.yaml'; echo 'decisionLog: {allowed: true}') > '%s/log.yaml'", place.folder,
-        place.folder);
-    assert_start_refused(&place, (struct world_overrides){.serving = true}, "log.yaml",
-                         "/log.yaml: decisionLog is not part of this build yet; take the section "
-                         "out");
     run("echo nonsense > '%s/keyring/third.pem'", place.folder);
     assert_start_refused(&place, (struct world_overrides){0}, "gate.yaml", "third.pem");
     remove_place(&place);
@@ -136,23 +131,6 @@ Test(world, broken_manifest_ends_the_start)
 
     run("printf 'a: 1\\na: 2\\n' > '%s/evidence/zz.yaml'", place.folder);
     assert_start_refused(&place, (struct world_overrides){0}, "gate.yaml", "zz.yaml:2:1: ");
-    remove_place(&place);
-}
-
-Test(world, file_without_decision_log_may_serve_and_one_with_it_may_be_checked)
-{
-    struct place place = make_place();
-    const struct world_overrides overrides = {0};
-    struct world_report report = {0};
-    struct world *world = NULL;
-    char path[PATH_BYTES];
-
-    run("(cat '%s/gate.yaml'; echo 'decisionLog: {allowed: true}') > '%s/log.yaml'", place.folder,
-        place.folder);
-    (void)snprintf(path, sizeof(path), "%s/log.yaml", place.folder);
-    cr_assert_eq(world_open(path, &overrides, &world, &report), 0);
-    world_report_done(&report);
-    world_free(world);
     remove_place(&place);
 }
 

@@ -1,0 +1,317 @@
+"""What is kept of decisions beside their answers: decision log, live denials, metrics (gate-v1,
+sections 8 and 10)."""
+
+import glob
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+
+import exposition
+from server_client import SLACK, Client, main, plain_get
+from test_serve import GOOD, TESTS, Gate
+
+
+def captured(file_name, **changes):
+    with open(os.path.join(TESTS, "captured", file_name), "rb") as file:
+        review = json.load(file)
+    review["request"].update(changes)
+    return json.dumps(review).encode()
+
+
+DENIED = captured("01-create-pod.json")  # managed, and there is no evidence at all
+
+
+def ask(gate, body=DENIED, allowed=False):
+    with Client(gate.port) as client:
+        status, _, answer = client.review(body)
+    answer = json.loads(answer)["response"]
+    assert (status, answer["allowed"]) == (200, allowed), answer
+    return answer
+
+
+def lines_of(path, count):
+    """The lines of a file, once there are so many; each is a record."""
+    end = time.monotonic() + 10 * SLACK
+    while time.monotonic() < end:
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            if text.count("\n") >= count:
+                return [json.loads(line) for line in text.splitlines()]
+        time.sleep(0.02)
+    raise AssertionError("not %d lines in %s" % (count, path))
+
+
+def metric(gate, line):
+    _, _, body = plain_get(gate.admin, "/metrics")
+    found = re.search("^%s ([0-9.]+)$" % re.escape(line), body.decode(), re.M)
+    return float(found.group(1)) if found else None
+
+
+def wait_for_metric(gate, line, least):
+    end = time.monotonic() + 10 * SLACK
+    while time.monotonic() < end:
+        if (metric(gate, line) or 0) >= least:
+            return
+        time.sleep(0.05)
+    raise AssertionError("%s is %s" % (line, metric(gate, line)))
+
+
+LOST = 'sandgate_decision_log_lines_lost_total{reason="%s"}'
+WRITTEN = "sandgate_decision_log_lines_written_total"
+
+
+class DecisionLog(unittest.TestCase):
+    def test_denials_go_to_standard_output_and_the_rest_to_standard_error(self):
+        with Gate(stdout=subprocess.PIPE) as gate:
+            ask(gate)
+            ask(gate, GOOD, allowed=True)
+            line = gate.process.stdout.readline().decode()
+            gate.process.send_signal(signal.SIGTERM)
+            rest = gate.process.stdout.read()
+            gate.process.stdout.close()
+            self.assertEqual((gate.process.wait(timeout=10), rest), (0, b""))
+            self.assertNotIn("sandgate.decision", gate.log())
+        record = json.loads(line)
+        self.assertEqual((record["schema"], record["allowed"], record["outcome"],
+                          record["subject"], record["peer"], record["caller"]),
+                         ("sandgate.decision.v1", False, "needs_more_evidence",
+                          "payments/Pod/report", "127.0.0.1", "unverified"))
+        self.assertRegex(record["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertGreater(record["durationMicroseconds"], 0)
+
+    def test_a_file_is_for_its_owner_and_can_be_moved_away(self):
+        with Gate(more="decisionLog: {path: decisions.jsonl, allowed: true}\n") as gate:
+            path = gate.path("decisions.jsonl")
+            ask(gate)
+            ask(gate, GOOD, allowed=True)
+            self.assertEqual([r["allowed"] for r in lines_of(path, 2)], [False, True])
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            os.rename(path, path + ".1")
+            gate.process.send_signal(signal.SIGHUP)
+            gate.wait_for("the decision log was opened anew")
+            ask(gate)
+            self.assertEqual(len(lines_of(path, 1)), 1)
+            self.assertEqual(len(lines_of(path + ".1", 2)), 2)
+            self.assertEqual(metric(gate, WRITTEN), 3)
+
+    def test_what_the_configuration_says_is_taken_up_at_run_time(self):
+        with Gate(more="decisionLog: {path: first, allowed: true}\n") as gate:
+            ask(gate, GOOD, allowed=True)
+            self.assertEqual(len(lines_of(gate.path("first"), 1)), 1)
+            with open(gate.path("gate.yaml"), encoding="utf-8") as file:
+                text = file.read()
+            with open(gate.path("new"), "w", encoding="utf-8") as file:
+                file.write(text.replace("path: first, allowed: true", "path: second"))
+            os.replace(gate.path("new"), gate.path("gate.yaml"))
+            gate.wait_for("the decision log was opened anew")
+            ask(gate, GOOD, allowed=True)
+            ask(gate)
+            self.assertEqual([r["allowed"] for r in lines_of(gate.path("second"), 1)], [False])
+            self.assertEqual(len(lines_of(gate.path("first"), 1)), 1)
+
+    def test_a_path_that_cannot_be_opened_ends_the_start(self):
+        for path, why in (("/nonexistent/log", "No such file or directory"),
+                          ("keyring", "Is a directory")):
+            with Gate(more="decisionLog: {path: %s}\n" % path) as gate:
+                self.assertEqual(gate.process.wait(timeout=10), 2)
+                self.assertRegex(gate.log(), "^sandgate: decisionLog.path: .*%s: %s\n$"
+                                 % (path, why))
+
+    def test_a_full_disk_costs_lines_and_no_answer(self):
+        with Gate(more="decisionLog: {path: /dev/full}\n") as gate:
+            for _ in range(5):
+                ask(gate)
+            wait_for_metric(gate, LOST % "write_failed", 5)
+            self.assertEqual(metric(gate, WRITTEN), 0)
+            gate.wait_for("a line of the decision log is lost: it cannot be written")
+            gate.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gate.process.wait(timeout=10), 0)
+
+    def test_a_reader_that_reads_nothing_holds_up_nobody(self):
+        with Gate(stdout=subprocess.PIPE, drain=0) as gate, Client(gate.port) as client:
+            for _ in range(300):  # many times what a pipe takes
+                self.assertEqual(client.review(DENIED)[0], 200)
+            begun = time.monotonic()
+            gate.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gate.process.wait(timeout=10), 0)
+            self.assertLess(time.monotonic() - begun, 6 * SLACK)
+            self.assertIn("the decision log hangs", gate.log())
+            gate.process.stdout.close()
+
+    def test_a_reader_that_is_gone_costs_lines_and_no_answer(self):
+        with Gate(stdout=subprocess.PIPE) as gate:
+            gate.process.stdout.close()
+            for _ in range(3):
+                ask(gate)
+            wait_for_metric(gate, LOST % "write_failed", 3)
+            self.assertIsNone(gate.process.poll())
+
+    def test_names_forge_no_line_and_move_no_terminal(self):
+        evil = 'x\n{"schema":"sandgate.decision.v1"}\x1b]0;owned\x07\u202e\u2028\x9b31m\x7f'
+        body = json.loads(DENIED)
+        body["request"].update(name=evil, userInfo={"username": evil, "groups": [evil]})
+        body["request"]["object"]["metadata"]["name"] = evil
+        with Gate(more="decisionLog: {path: log}\n") as gate:
+            ask(gate, json.dumps(body).encode())
+            record = lines_of(gate.path("log"), 1)[0]
+            with open(gate.path("log"), "rb") as file:
+                line = file.read()
+        self.assertEqual((record["name"], record["user"], record["groups"]), (evil, evil, [evil]))
+        self.assertEqual(line.count(b"\n"), 1)
+        for text in (b"\x1b", b"\x07", b"\x7f", "\u202e".encode(), "\u2028".encode(),
+                     "\x9b".encode()):
+            self.assertNotIn(text, line)
+
+
+def get(port, path, host="localhost", address="127.0.0.1", method="GET"):
+    with socket.create_connection((address, port), timeout=10) as plain:
+        plain.sendall(("%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (
+            method, path, "Host: %s\r\n" % host if host is not None else "")).encode())
+        data = b""
+        while True:
+            more = plain.recv(65536)
+            if not more:
+                break
+            data += more
+    head, body = data.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    fields = {l.split(":", 1)[0].lower(): l.split(":", 1)[1].strip() for l in lines[1:]}
+    return int(lines[0].split()[1]), fields, body
+
+
+def own_address():
+    """An address of this host that is not loopback; None where there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return None
+        address = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+class Denials(unittest.TestCase):
+    def test_the_last_denials_as_json(self):
+        with Gate(more="decisionLog: {path: log, allowed: true}\n") as gate:
+            status, fields, body = get(gate.admin, "/denials.json")
+            self.assertEqual(json.loads(body)["records"], [])
+            for name in ("a", "b", "c"):
+                ask(gate, captured("01-create-pod.json", uid=name))
+            ask(gate, GOOD, allowed=True)
+            status, fields, body = get(gate.admin, "/denials.json")
+            self.assertEqual((status, fields["content-type"], fields["cache-control"],
+                              fields["x-content-type-options"]),
+                             (200, "application/json", "no-store", "nosniff"))
+            shown = json.loads(body)
+            self.assertEqual((shown["schema"], shown["total"], shown["replica"]),
+                             ("sandgate.decisions.v1", 3, socket.gethostname()))
+            self.assertEqual([r["uid"] for r in shown["records"]], ["a", "b", "c"])
+            self.assertEqual(shown["records"], lines_of(gate.path("log"), 4)[:3])
+            self.assertEqual(metric(gate, "sandgate_denials_kept"), 3)
+            status, fields, body = get(gate.admin, "/denials.json", method="HEAD")
+            self.assertEqual((status, body), (200, b""))
+            self.assertEqual(get(gate.admin, "/denials.json", method="POST")[0], 405)
+
+    def test_the_oldest_go_first(self):
+        with Gate() as gate, Client(gate.port) as client:
+            for number in range(520):
+                client.review(captured("01-create-pod.json", uid=str(number)))
+            shown = json.loads(get(gate.admin, "/denials.json")[2])
+            self.assertEqual((shown["total"], len(shown["records"])), (520, 512))
+            self.assertEqual([shown["records"][n]["uid"] for n in (0, -1)], ["8", "519"])
+
+    def test_only_this_host_under_its_own_name_may_look(self):
+        with Gate(admin="[::]:0") as gate:
+            ask(gate)
+            for host in ("localhost", "LOCALHOST:8080", "127.0.0.1", "127.9.9.9:1", "[::1]",
+                         "[::1]:8080", "[::ffff:127.0.0.1]:80"):
+                self.assertEqual(get(gate.admin, "/denials.json", host)[0], 200, host)
+            for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
+                         "10.0.0.1", "0.0.0.0", "[::]", "[::2]:80", "x", "localhost:80:80",
+                         "localhost@evil.example", "127.1", "[::1", "::1", ":80"):
+                status, _, body = get(gate.admin, "/denials.json", host)
+                self.assertEqual(status, 403, host)
+                self.assertIn("kubectl port-forward", json.loads(body)["message"])
+                self.assertNotIn(b"payments", body)
+            self.assertEqual(get(gate.admin, "/denials.json", address="::1")[0], 200)
+            self.assertEqual(get(gate.admin, "/denials", "evil.example")[0], 403)
+
+    @unittest.skipIf(own_address() is None, "this host has no address but loopback")
+    def test_another_host_may_not_look(self):
+        with Gate(admin="0.0.0.0:0") as gate:
+            ask(gate)
+            for path in ("/denials.json", "/denials"):
+                status, _, body = get(gate.admin, path, address=own_address())
+                self.assertEqual((status, json.loads(body)["reason"]), (403, "Forbidden"))
+            self.assertEqual(get(gate.admin, "/metrics", address=own_address())[0], 200)
+            self.assertEqual(get(gate.admin, "/denials.json")[0], 200)
+
+
+class Metrics(unittest.TestCase):
+    def test_a_text_that_breaks_a_rule_is_noticed(self):
+        good = ("# HELP sandgate_a_total A.\n# TYPE sandgate_a_total counter\n"
+                'sandgate_a_total{x="1"} 1\nsandgate_a_total{x="2"} 1\n')
+        histogram = ("# HELP sandgate_h_seconds H.\n# TYPE sandgate_h_seconds histogram\n"
+                     'sandgate_h_seconds_bucket{le="0.1"} 1\nsandgate_h_seconds_bucket{le="+Inf"} 2\n'
+                     "sandgate_h_seconds_sum 0.5\nsandgate_h_seconds_count 2\n")
+        self.assertEqual(exposition.check(good + histogram), [])
+        for text, change, said in (
+                (good, ('x="2"', 'x="1"'), "a series twice"), (good, ("_a_total", "_a"), "_total is"),
+                (good, ("sandgate_a", "other_a"), "not a name of ours"),
+                (good, ("sandgate_a_total", "sandgate_a_milliseconds_total"), "base unit"),
+                (good, ("# TYPE sandgate_a_total counter\n", ""), "no HELP and TYPE"),
+                (good, ("# HELP sandgate_a_total A.\n", ""), "does not follow"),
+                (good, ("} 1\n", "} one two\n"), "not a sample"), (good, (" A.", "  "), "says nothing"),
+                (histogram, ('"0.1"} 1', '"0.1"} 3'), "do not add up"),
+                (histogram, ("_count 2", "_count 3"), "+Inf is not"),
+                (histogram, ('le="0.1"', 'le="+Inf"'), "does not rise")):
+            found = exposition.check(text.replace(*change))
+            self.assertTrue(any(said in one for one in found), (change, found))
+
+    def test_what_is_shown_obeys_the_rules_and_counts_what_was_done(self):
+        with Gate(more="defaults: {enforce: required}\n") as gate, Client(gate.port) as client:
+            for path in sorted(glob.glob(os.path.join(TESTS, "captured", "*.json"))):
+                if re.match(r"\d\d-", os.path.basename(path)):
+                    with open(path, "rb") as file:
+                        self.assertEqual(client.review(file.read())[0], 200, path)
+            for name in range(100):  # names must make no series
+                client.review(captured("28-create-pod-unmanaged.json", name="pod-%d" % name,
+                                       namespace="ns-%d" % name, operation="CREATE"))
+            client.review(captured("02-create-pod-dry-run.json"))
+            get(gate.admin, "/denials.json")
+            get(gate.admin, "/denials.json", "evil.example")
+            _, fields, body = plain_get(gate.admin, "/metrics")
+            text = body.decode()
+            self.assertEqual(fields["content-type"], "text/plain; version=0.0.4")
+            self.assertEqual(exposition.check(text), [])
+            families = exposition.read(text)[0]
+            decided = families["sandgate_decisions_total"].samples
+            self.assertEqual(sum(value for _, _, value in decided), 130)
+            self.assertEqual(sum(value for _, _, value in
+                                 families["sandgate_reviews_total"].samples), 130)
+            self.assertLess(len(decided), 64)
+            for line, value in (
+                    ('sandgate_decisions_total{outcome="needs_more_evidence",allowed="false",'
+                     'enforce="required",operation="CREATE",kind="Pod",dry_run="true"}', 2),
+                    ('sandgate_decisions_total{outcome="not_evaluated",allowed="true",'
+                     'enforce="unset",operation="CONNECT",kind="other",dry_run="false"}', 2),
+                    ('sandgate_findings_total{code="gate.review.unusable"}', 0),
+                    ('sandgate_findings_total{code="gate.annotation.missing"}', 101),
+                    ('sandgate_reviews_refused_total{reason="slots"}', 0),
+                    ('sandgate_evidence_documents{kind="SandboxRequirements",state="valid"}', 0),
+                    ('sandgate_http_requests_total{path="/denials",code="200"}', 1),
+                    ('sandgate_http_requests_total{path="/denials",code="403"}', 1)):
+                self.assertEqual(metric(gate, line), value, line)
+            self.assertEqual(metric(gate, "sandgate_review_duration_seconds_count"), 130)
+            self.assertGreater(metric(gate, "sandgate_review_duration_seconds_sum"), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+/* admin_denials - the last denials of this replica, on the admin port, for who is on this host:
+ * with `kubectl port-forward` that is who may do so by the cluster's own rules. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "planner/buffer.h"
+#include "webhook/loopback.h"
+#include "webhook/request.h"
+#include "webhook/server_inside.h"
+
+#define ADMIN_MAX_PAGES 4 /* being sent at once: each may hold DENIALS_MAX_BYTES and more */
+#define ADMIN_MAX_HEAD_BYTES ((size_t)4 * 1024)
+#define ADMIN_HOST_NAME_BYTES 256
+
+/* The page needs nothing from anywhere. */
+static const char page_policy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+static struct answer_text refuse(int status, const char *why, int *ret_status)
+{
+    *ret_status = status;
+    return request_status_text(status, why);
+}
+
+/* Also who is on this host may be a browser that a page of somebody else's sent here, under a name
+ * of theirs. */
+static bool may_look(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    struct str host =
+        str_of(MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST));
+
+    return info != NULL && loopback_is_address(info->client_addr) && str_present(host) &&
+           loopback_is_host(host);
+}
+
+/* Everything before the first record. */
+static struct str write_head(const struct denials_view *view, struct moment now,
+                             struct arena *arena)
+{
+    struct buffer b = buffer_make(arena, ADMIN_MAX_HEAD_BYTES);
+    char time[MOMENT_TEXT_BYTES] = "", host[ADMIN_HOST_NAME_BYTES] = "";
+
+    if (gethostname(host, sizeof(host) - 1) < 0)
+        host[0] = '\0';
+    moment_write(now, time);
+    buffer_add(&b, STR("{\"schema\":\"" DENIALS_SCHEMA "\",\"replica\":"));
+    buffer_add_json(&b, str_of(host));
+    buffer_add_format(&b, ",\"time\":\"%s\",\"total\":%llu,\"records\":[\n", time,
+                      (unsigned long long)view->total);
+    return buffer_text(&b);
+}
+
+static struct answer_text write_json(const struct denials_view *view, struct moment now,
+                                     struct arena *arena)
+{
+    static const char end[] = "]}\n";
+    struct str head = write_head(view, now, arena);
+    struct answer_text answer = {.type = "application/json"};
+
+    if (!str_present(head))
+        return answer;
+    answer.ptr = malloc(head.len + view->bytes + view->count + sizeof(end));
+    if (answer.ptr == NULL)
+        return answer;
+    memcpy(answer.ptr, head.ptr, head.len);
+    answer.len = head.len;
+    for (size_t i = 0; i < view->count; i++) {
+        struct str line = record_line_text(view->lines[i]);
+
+        if (i > 0)
+            answer.ptr[answer.len++] = ',';
+        memcpy(answer.ptr + answer.len, line.ptr, line.len);
+        answer.len += line.len;
+    }
+    memcpy(answer.ptr + answer.len, end, sizeof(end) - 1);
+    answer.len += sizeof(end) - 1;
+    return answer;
+}
+
+static struct answer_text write_page(const struct server *server, const struct denials_view *view,
+                                     struct moment now, struct arena *arena)
+{
+    struct answer_text answer = {.type = "text/html; charset=utf-8", .policy = page_policy};
+    struct str html = {0};
+
+    if (server->options.denials_page(view, now, arena, &html) == 0)
+        answer.ptr = malloc(html.len);
+    if (answer.ptr != NULL) {
+        memcpy(answer.ptr, html.ptr, html.len);
+        answer.len = html.len;
+    }
+    return answer;
+}
+
+static struct answer_text write_view(struct server *server, bool as_page, int *ret_status)
+{
+    struct arena cleanup_arena arena = {0};
+    struct moment now = server->options.gate.now(server->options.gate.context);
+    struct denials_view *view = malloc(sizeof(*view));
+    struct answer_text answer = {0};
+
+    if (view != NULL) {
+        denials_look(&server->options.recorder->denials, view);
+        answer = as_page ? write_page(server, view, now, &arena) : write_json(view, now, &arena);
+        denials_view_done(view);
+        free(view);
+    }
+    if (answer.ptr == NULL)
+        return refuse(MHD_HTTP_INTERNAL_SERVER_ERROR, "the gate is out of memory", ret_status);
+    answer.confidential = true;
+    server->admin_pages++;
+    *ret_status = MHD_HTTP_OK;
+    return answer;
+}
+
+struct answer_text admin_denials(struct server *server, struct MHD_Connection *mhd, const char *url,
+                                 int *ret_status)
+{
+    bool as_page = strcmp(url, "/denials") == 0;
+
+    if (!may_look(mhd))
+        return refuse(MHD_HTTP_FORBIDDEN,
+                      "denials are shown on this host alone, under the name localhost: use kubectl "
+                      "port-forward",
+                      ret_status);
+    if (server->options.recorder == NULL || (as_page && server->options.denials_page == NULL))
+        return refuse(MHD_HTTP_NOT_FOUND, "nothing is here: look at /denials.json", ret_status);
+    if (server->admin_pages >= ADMIN_MAX_PAGES)
+        return refuse(MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "too many of these are being sent already: try again", ret_status);
+    return write_view(server, as_page, ret_status);
+}

@@ -1,0 +1,121 @@
+#include "webhook/metrics_evidence.h"
+
+#include "webhook/metrics_inside.h"
+
+static const char *const state_names[METRICS_EVIDENCE_STATE_COUNT] = {
+    [METRICS_EVIDENCE_VALID] = "valid",     [METRICS_EVIDENCE_EXPIRED] = "expired",
+    [METRICS_EVIDENCE_STALE] = "stale",     [METRICS_EVIDENCE_INVALID] = "invalid",
+    [METRICS_EVIDENCE_REVOKED] = "revoked", [METRICS_EVIDENCE_OTHER_AUDIENCE] = "other_audience",
+};
+
+/* The end of its age, and its own end. False: none. */
+static bool lapse_of(const struct evidence *e, int max_age_days, struct moment *ret_lapse)
+{
+    bool ages = e->kind == EVIDENCE_REQUIREMENTS;
+
+    if (ages)
+        *ret_lapse = moment_add_seconds(e->observed_at, max_age_days * MOMENT_SECONDS_PER_DAY);
+    if (e->has_expires_at && (!ages || moment_compare(e->expires_at, *ret_lapse) < 0))
+        *ret_lapse = e->expires_at;
+    return ages || e->has_expires_at;
+}
+
+static enum metrics_evidence_state state_of(const struct evidence *e, int max_age_days,
+                                            struct moment now)
+{
+    struct moment lapse = {0};
+
+    switch (e->state) {
+    case EVIDENCE_REVOKED:
+        return METRICS_EVIDENCE_REVOKED;
+    case EVIDENCE_OTHER_AUDIENCE:
+        return METRICS_EVIDENCE_OTHER_AUDIENCE;
+    case EVIDENCE_VALID:
+        if (evidence_expired(e, now))
+            return METRICS_EVIDENCE_EXPIRED;
+        if (lapse_of(e, max_age_days, &lapse) && moment_compare(lapse, now) < 0)
+            return METRICS_EVIDENCE_STALE;
+        return METRICS_EVIDENCE_VALID;
+    case EVIDENCE_INVALID:
+    default:
+        return METRICS_EVIDENCE_INVALID;
+    }
+}
+
+static void add_valid(struct metrics_evidence *sum, const struct evidence *e, int max_age_days)
+{
+    int64_t observed_sec = e->observed_at.sec - MOMENT_UNIX_EPOCH_SEC;
+    struct moment lapse = {0};
+
+    if (e->kind == EVIDENCE_REQUIREMENTS && (!sum->has_oldest || observed_sec < sum->oldest_sec)) {
+        sum->has_oldest = true;
+        sum->oldest_sec = observed_sec;
+    }
+    if (lapse_of(e, max_age_days, &lapse) &&
+        (!sum->has_next || moment_compare(lapse, sum->next) < 0)) {
+        sum->has_next = true;
+        sum->next = lapse;
+    }
+}
+
+static bool is_current(const struct metrics_evidence *evidence, const struct snapshot *snapshot,
+                       struct moment now)
+{
+    if (evidence->snapshot != snapshot)
+        return false;
+    if (!evidence->has_next || moment_compare(now, evidence->next) <= 0)
+        return true;
+    return moment_compare(now, moment_add_seconds(evidence->walked, METRICS_EVIDENCE_PAUSE_SEC)) <
+           0;
+}
+
+void metrics_evidence_look(struct metrics_evidence *evidence, const struct snapshot *snapshot,
+                           struct moment now)
+{
+    struct metrics_evidence sum = {.walked = now};
+    struct evidence_run all = snapshot_all(snapshot);
+    int max_age_days = snapshot_policy(snapshot)->max_age_days;
+
+    if (is_current(evidence, snapshot, now))
+        return;
+    for (size_t i = 0; i < all.count; i++) {
+        const struct evidence *e = all.items[i];
+        enum metrics_evidence_state state = state_of(e, max_age_days, now);
+
+        sum.documents[e->kind][state]++;
+        if (state == METRICS_EVIDENCE_VALID)
+            add_valid(&sum, e, max_age_days);
+    }
+    sum.snapshot = snapshot_ref(snapshot);
+    snapshot_unref(evidence->snapshot);
+    *evidence = sum;
+}
+
+void metrics_evidence_done(struct metrics_evidence *evidence)
+{
+    snapshot_unref(evidence->snapshot);
+    evidence->snapshot = NULL;
+}
+
+void metrics_write_evidence(const struct metrics_evidence *evidence, struct buffer *b)
+{
+    if (evidence == NULL)
+        return;
+    metrics_write_head(b, "sandgate_evidence_documents", "gauge",
+                       "Evidence that is kept, by kind and state.");
+    for (size_t kind = 0; kind < EVIDENCE_KIND_COUNT; kind++)
+        for (size_t state = 0; state < METRICS_EVIDENCE_STATE_COUNT; state++)
+            buffer_add_format(
+                b, "sandgate_evidence_documents{kind=\"%s\",state=\"%s\"} %" PRIu64 "\n",
+                kind == EVIDENCE_UNKNOWN ? "unknown" : evidence_kind_text((enum evidence_kind)kind),
+                state_names[state], evidence->documents[kind][state]);
+    if (evidence->has_oldest)
+        metrics_write_gauge(b, "sandgate_evidence_oldest_observed_timestamp_seconds",
+                            "The oldest observed_at of requirements that are valid.",
+                            evidence->oldest_sec);
+    if (evidence->has_next)
+        metrics_write_gauge(b, "sandgate_evidence_next_lapse_timestamp_seconds",
+                            "When the next valid document ends, by expires_at or "
+                            "evidence.maxAgeDays.",
+                            evidence->next.sec - MOMENT_UNIX_EPOCH_SEC);
+}

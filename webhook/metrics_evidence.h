@@ -1,0 +1,47 @@
+#ifndef WEBHOOK_METRICS_EVIDENCE_H
+#define WEBHOOK_METRICS_EVIDENCE_H
+
+/*
+ * metrics_evidence - how the evidence of a snapshot stands, in numbers.
+ *
+ * All documents are walked once a snapshot, not once a question; again when the next of them has
+ * lapsed, at most every METRICS_EVIDENCE_PAUSE_SEC.
+ *
+ * Ownership  holds a count of the snapshot it was made of. {0} is a valid start.
+ * Threads    one.
+ * Units      seconds since 1970.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "k8s/snapshot.h"
+#include "planner/moment.h"
+
+#define METRICS_EVIDENCE_PAUSE_SEC 10
+
+enum metrics_evidence_state {
+    METRICS_EVIDENCE_VALID = 0,
+    METRICS_EVIDENCE_EXPIRED, /* its expires_at is over */
+    METRICS_EVIDENCE_STALE,   /* requirements older than evidence.maxAgeDays */
+    METRICS_EVIDENCE_INVALID,
+    METRICS_EVIDENCE_REVOKED,
+    METRICS_EVIDENCE_OTHER_AUDIENCE,
+    METRICS_EVIDENCE_STATE_COUNT
+};
+
+struct metrics_evidence {
+    struct snapshot *snapshot;
+    struct moment walked;
+    uint64_t documents[EVIDENCE_KIND_COUNT][METRICS_EVIDENCE_STATE_COUNT];
+    bool has_oldest; /* of valid requirements */
+    int64_t oldest_sec;
+    bool has_next; /* of all that is valid */
+    struct moment next;
+};
+
+void metrics_evidence_look(struct metrics_evidence *evidence, const struct snapshot *snapshot,
+                           struct moment now) __attribute__((nonnull));
+void metrics_evidence_done(struct metrics_evidence *evidence);
+
+#endif

@@ -1,0 +1,35 @@
+#ifndef WEBHOOK_METRICS_INSIDE_H
+#define WEBHOOK_METRICS_INSIDE_H
+
+/*
+ * metrics_inside - what the files metrics*.c share: counting, and the forms of the text.
+ *
+ * Errors     the buffer's.
+ */
+
+#include <inttypes.h>
+
+#include "planner/buffer.h"
+#include "webhook/metrics.h"
+
+static inline void metrics_add(_Atomic uint64_t *counter, uint64_t by)
+{
+    (void)atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+static inline uint64_t metrics_look(_Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Before the samples of a name. */
+void metrics_write_head(struct buffer *b, const char *name, const char *type, const char *help);
+/* The whole of a gauge without labels. */
+void metrics_write_gauge(struct buffer *b, const char *name, const char *help, int64_t value);
+
+/* metrics_reviews.c */
+void metrics_write_reviews(struct metrics *metrics, struct buffer *b);
+/* metrics_evidence.c; NULL: nothing is known */
+void metrics_write_evidence(const struct metrics_evidence *evidence, struct buffer *b);
+
+#endif

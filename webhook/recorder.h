@@ -1,0 +1,40 @@
+#ifndef WEBHOOK_RECORDER_H
+#define WEBHOOK_RECORDER_H
+
+/*
+ * recorder - writes decisions down: denials always, allowed ones where that is asked for, into the
+ * decision log; denials into memory too, for the live page.
+ *
+ * A record that cannot be made is counted as lost and hinders nothing.
+ *
+ * Errors     recorder_init(): 0 or negative errno.
+ * Ownership  the decision log is borrowed.
+ * Threads    recorder_note() any; the rest one at a time.
+ */
+
+#include <stdatomic.h>
+
+#include "webhook/decision_log.h"
+#include "webhook/denials.h"
+#include "webhook/exchange.h"
+#include "webhook/record.h"
+
+struct recorder {
+    struct decision_log *log;
+    struct denials denials;
+    _Atomic bool allowed; /* these too; may change at any time */
+};
+
+int recorder_init(struct recorder *recorder, struct decision_log *log)
+    __attribute__((warn_unused_result, nonnull));
+void recorder_done(struct recorder *recorder);
+
+/* Whether a record of it is to be made: whoever asks need not know the circumstances before. */
+bool recorder_wants(const struct recorder *recorder, const struct exchange *exchange);
+
+/* The line is made in the arena. */
+void recorder_note(struct recorder *recorder, const struct exchange *exchange,
+                   const struct record_circumstances *circumstances, struct arena *arena)
+    __attribute__((nonnull));
+
+#endif

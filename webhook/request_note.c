@@ -1,0 +1,44 @@
+/* request_note - what is kept of a request beside its answer: counters, a record, a line of the
+ * log. */
+
+#include "webhook/request.h"
+
+#include "webhook/server_inside.h"
+
+static void request_log(const struct request *request, const struct exchange *exchange,
+                        const char *peer, bool verified)
+{
+    log_line_with(request->connection->server->options.log, LOG_LEVEL_DEBUG, "review",
+                  log_text("peer", str_of(peer)),
+                  log_text("caller", verified ? STR("verified") : STR("unverified")),
+                  log_number("status", request->status),
+                  log_text("outcome", exchange->decided
+                                          ? str_of(gate_outcome_text(exchange->decision.outcome))
+                                          : STR("")));
+}
+
+void request_note(const struct request *request, const struct exchange *exchange, struct moment now,
+                  uint64_t usec, struct arena *arena)
+{
+    const struct connection *connection = request->connection;
+    const struct server_options *options = &connection->server->options;
+    bool answered = request->status == MHD_HTTP_OK;
+    bool recorded = answered && recorder_wants(options->recorder, exchange);
+    bool logged = log_wants(options->log, LOG_LEVEL_DEBUG);
+    bool verified =
+        connection->asked && connection->may_ask && tls_asks_clients(connection->credentials);
+    struct record_circumstances circumstances = {
+        .now = now, .duration_usec = usec, .caller_verified = verified};
+    char peer[PEER_TEXT_BYTES];
+
+    if (answered)
+        metrics_count_review(options->metrics, exchange, usec);
+    if (!recorded && !logged)
+        return;
+    peer_write(connection->peer, peer);
+    circumstances.peer = str_of(peer);
+    if (recorded)
+        recorder_note(options->recorder, exchange, &circumstances, arena);
+    if (logged)
+        request_log(request, exchange, peer, verified);
+}
