@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "k8s/cluster_parts.h"
@@ -189,4 +190,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     cluster->urgent = false;
     snapshot_store_put(cluster->options.store, snapshot);
     __atomic_store_n(&cluster->shared.ready, true, __ATOMIC_RELEASE);
+    if (cluster->listed)
+        (void)malloc_trim(0); /* a list leaves much behind that is in nobody's use */
+    cluster->listed = false;
 }

@@ -160,6 +160,7 @@ static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
         const struct cluster_news news = {.kind = CLUSTER_LISTED, .what = feed->what};
 
         feed->lists = lists;
+        feed->cluster->listed = true;
         cluster_tell(feed->cluster, &news);
         cluster_refresh_listed(feed);
     }

@@ -63,6 +63,11 @@ static void tell_unreadable(struct cluster *cluster, const struct evidence *evid
         cluster_tell(cluster, &news);
 }
 
+static bool is_as_before(const struct evidence *before, const struct evidence *now)
+{
+    return before != NULL && now != NULL && evidence_same(before, now);
+}
+
 static int put_evidence(void *context, const struct reflector_object *object, void **value)
 {
     struct cluster *cluster = ((struct cluster_feed *)context)->cluster;
@@ -84,6 +89,10 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
         r = evidence_make(&source, cluster->rules->keyring, &cluster->rules->policy, &evidence);
     if (r < 0)
         return r;
+    if (is_as_before(*value, evidence)) {
+        evidence_unref(evidence); /* most changes of rules change little */
+        return 0;
+    }
     evidence_unref(*value);
     *value = evidence;
     cluster_mark_dirty(cluster);

@@ -104,6 +104,7 @@ struct cluster {
     struct cluster_rules *rules;
     bool dirty;          /* the store's snapshot is not what is known */
     bool urgent;         /* and must not wait for more */
+    bool listed;         /* a whole list has come since */
     uint64_t dirty_msec; /* since when */
     uint64_t built_msec; /* when the last one was done */
     uint64_t cost_msec;  /* what it took */

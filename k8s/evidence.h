@@ -124,6 +124,9 @@ int evidence_withdraw(const struct evidence *before, const struct keyring *keyri
                       const struct policy *policy, struct evidence **ret_evidence)
     __attribute__((warn_unused_result, nonnull));
 
+/* Whether two records of one ConfigMap say the same: what else they show follows from that. */
+bool evidence_same(const struct evidence *a, const struct evidence *b) __attribute__((nonnull));
+
 struct evidence *evidence_ref(const struct evidence *evidence);
 void evidence_unref(const struct evidence *evidence);
 

@@ -109,3 +109,21 @@ int evidence_withdraw(const struct evidence *before, const struct keyring *keyri
         return evidence_keep(&revoked, ret_evidence);
     return 0;
 }
+
+static bool same_text(struct str a, struct str b)
+{
+    return str_present(a) == str_present(b) && str_equal(a, b);
+}
+
+bool evidence_same(const struct evidence *a, const struct evidence *b)
+{
+    if (!same_text(a->digest, b->digest) || a->state != b->state || a->kind != b->kind ||
+        !same_text(a->reason, b->reason) || a->key_ids.count != b->key_ids.count)
+        return false;
+    for (size_t i = 0; i < a->key_ids.count; i++) {
+        if (!str_equal(a->key_ids.items[i], b->key_ids.items[i]) ||
+            memcmp(a->key_identities[i], b->key_identities[i], KEYRING_IDENTITY_BYTES) != 0)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Resident memory and time to readiness of the cluster source with many signed ConfigMaps, and again after every
+one of them was verified anew. Usage: tests/bench/cluster_memory.py CLUSTER_PROGRAM [COUNT...]
+
+CLUSTER_PROGRAM is tests/k8s/cluster_program of a build without sanitizers. The whole process is measured: libraries,
+API client and TLS are in it. Bound: 32 MiB with 10,000.
+"""
+import os
+import pathlib
+import sys
+import time
+
+os.environ["CLUSTER_PROGRAM"] = sys.argv[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "k8s"))
+from api_server import certificates, forget_certificates  # noqa: E402
+from cluster_server import OWN, Api, Gate, evidence, namespace  # noqa: E402
+
+
+def memory(gate, name):
+    """A line of /proc/PID/status in KiB."""
+    for line in pathlib.Path("/proc/%d/status" % gate.process.pid).read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1])
+    return 0
+
+
+def processor_seconds(gate):
+    fields = pathlib.Path("/proc/%d/stat" % gate.process.pid).read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def fill(api, count):
+    fields = [{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
+               "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
+               "fieldsV1": {"f:data": {".": {}, "f:sandbox.yaml": {}}, "f:metadata": {"f:annotations": {}}}}]
+    api.put("namespaces", namespace(OWN))
+    for i in range(count):
+        thing = evidence("payments", "skill-%d-1.0.0" % i)
+        thing["metadata"].update(managedFields=fields, uid="c9fa11b1-e86d-558d-b818-%012d" % i)
+        api.put("configmaps", thing, silent=True)
+
+
+def run(count, pages):
+    api = Api()
+    api.page_limit = pages
+    fill(api, count)
+    with api:
+        begin = time.monotonic()
+        with Gate(api) as gate:
+            gate.until(lambda: gate.look()["ready"], 120)
+            took = time.monotonic() - begin
+            first = processor_seconds(gate), memory(gate, "VmRSS"), memory(gate, "VmHWM")
+            gate.tell("rules keyring=%s/keyring audience=other" % certificates())
+            gate.until(lambda: gate.look()["made"] >= 2 * count, 120)
+            time.sleep(1)
+            print("%10d %6s %10.2f %8.2f %12d %12d %14d %12d" % (count, "yes" if pages else "no", took, *first,
+                                                           memory(gate, "VmRSS"), memory(gate, "VmHWM")), flush=True)
+
+
+def main():
+    print("%10s %6s %10s %8s %12s %12s %14s %12s" % ("documents", "pages", "ready, s", "CPU, s", "RSS KiB", "peak KiB",
+                                                 "RSS again KiB", "peak KiB"))
+    for count in [int(c) for c in sys.argv[2:]] or [0, 1000, 10000]:
+        for pages in (False, True):
+            run(count, pages)
+    forget_certificates()
+
+
+main()
