@@ -179,6 +179,7 @@ int api_new(const struct access *access, struct arena *arena, struct api **ret_a
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct api *api = NULL;
+    struct str reason = {0}; /* without the server */
     int r = 0;
 
     (void)pthread_once(&once, global_init);
@@ -192,7 +193,11 @@ int api_new(const struct access *access, struct arena *arena, struct api **ret_a
     if (r == 0)
         r = set_proxy(api, access, reterr_reason);
     if (r == 0)
-        r = api_proof_init(api, access, arena, reterr_reason);
+        r = api_proof_init(api, access, &reason);
+    if (r == -EINVAL && str_present(reason)) {
+        *reterr_reason = arena_format(arena, "%s: %s", api->server.ptr, reason.ptr);
+        r = str_present(*reterr_reason) ? r : -ENOMEM;
+    }
     if (r < 0) {
         api_free(api);
         return r;

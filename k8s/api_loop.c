@@ -196,11 +196,13 @@ static void end_finished(struct api_loop *loop)
 
     while ((message = curl_multi_info_read(loop->multi, &left)) != NULL) {
         struct api_call *call = NULL;
+        char *private = NULL;
         CURLcode code = message->data.result;
 
         if (message->msg != CURLMSG_DONE ||
-            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call) != CURLE_OK)
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private) != CURLE_OK)
             continue;
+        call = (struct api_call *)(void *)private;
         if (api_call_again(loop->api, call, code))
             take_back(loop, call);
         else

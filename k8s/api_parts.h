@@ -59,7 +59,6 @@ struct api {
     const char *token_file; /* NULL: none */
     const char *certificate_file;
     const char *key_file;
-    struct str first_token; /* of access; absent: none */
 
     pthread_mutex_t mutex;         /* for what follows */
     char *token;                   /* owned; NULL: none */
@@ -103,9 +102,8 @@ int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_me
 void api_memory_close(struct api_memory *memory);
 /* Whether access proves something that is to be kept secret. */
 bool api_has_secret(const struct access *access);
-/* The static part: reads and checks what access holds. */
-int api_proof_init(struct api *api, const struct access *access, struct arena *arena,
-                   struct str *reterr_reason);
+/* Copies and checks what access holds; the reason is static. */
+int api_proof_init(struct api *api, const struct access *access, struct str *reterr_reason);
 void api_proof_done(struct api *api);
 /* The token to send, copied; absent where there is none. `refused`: the server did not like it. */
 int api_token_take(struct api *api, bool refused, struct arena *arena, struct str *ret_token);

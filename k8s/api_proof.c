@@ -387,16 +387,13 @@ static int init_identity(struct api *api, const struct access *access, struct st
     return identity_new(api, access->certificate_pem, access->key_pem, &api->identity);
 }
 
-int api_proof_init(struct api *api, const struct access *access, struct arena *arena,
-                   struct str *reterr_reason)
+int api_proof_init(struct api *api, const struct access *access, struct str *reterr_reason)
 {
     int r = 0;
 
-    (void)arena;
     if (str_present(access->ca_pem) && !access->insecure) {
         if (!is_trust(access->ca_pem)) {
-            *reterr_reason =
-                STR("the certificate authority of the API server is no PEM certificate");
+            *reterr_reason = STR("the certificate authority is no PEM certificate");
             return -EINVAL;
         }
         r = api_memory_make(api, access->ca_pem, &api->ca);

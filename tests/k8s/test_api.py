@@ -410,25 +410,29 @@ class Certificates(unittest.TestCase):
         ca, crt, key = (certificate_file(name) for name in ("ca.crt", "client.crt", "client.key"))
         other = certificate_file("client.key", "other")
         rows = [
-            (("https://x.test",), {"ca": key}, "the certificate authority of the API server is no PEM certificate"),
-            (("https://x.test",), {"certificate": crt}, "there is a client certificate, and no key to it"),
-            (("https://x.test",), {"key": key}, "there is a client key, and no certificate to it"),
-            (("https://x.test",), {"certificate": crt, "key": other},
-             "the client key does not belong to the client certificate"),
-            (("https://x.test",), {"certificate": key, "key": crt}, "the client certificate or its key cannot be read; "
-             "both must be PEM, the key without a password"),
-            (("https://x.test",), {"token": "a b"},
-             "the token is empty, too long, or holds a character that no token has"),
-            (("https://x.test",), {"as": "a\nb"}, "whom to act as holds a control character, or is empty"),
-            (("http://x.test",), {"token": "abc"}, "the API server's address begins with http://, and credentials are "
-             "never sent in the clear; use https://"),
-            (("ftp://x.test",), {}, "the API server's address must begin with https://"),
-            (("https://me:word@x.test",), {}, "the API server's address is no URL of the form https://host:port"),
-            (("https://x.test",), {"name": "a/b"}, "tls-server-name is no name of a host"),
-            (("https://x.test",), {"proxy": "::"}, "proxy-url is no URL of the form http://host:port"),
+            ({"ca": key}, "the certificate authority is no PEM certificate"),
+            ({"certificate": crt}, "there is a client certificate, and no key to it"),
+            ({"key": key}, "there is a client key, and no certificate to it"),
+            ({"certificate": crt, "key": other}, "the client key does not belong to the client certificate"),
+            ({"certificate": key, "key": crt}, "the client certificate or its key cannot be read; both must be PEM, the "
+             "key without a password"),
+            ({"token": "a b"}, "the token is empty, too long, or holds a character that no token has"),
+            ({"token": "a" * 65537}, "the token is empty, too long, or holds a character that no token has"),
+            ({"as": "a\nb"}, "whom to act as holds a control character, or is empty"),
         ]
-        for words, texts, reason in rows:
-            with Client(*words, **{"ca": ca, **texts}) as client:
+        for texts, reason in rows:
+            with Client("https://x.test", **{"ca": ca, **texts}) as client:
+                self.assertEqual(client.first, "refused: https://x.test:443: " + reason)
+        rows = [
+            ("http://x.test", {"token": "abc"}, "the API server's address begins with http://, and credentials are "
+             "never sent in the clear; use https://"),
+            ("ftp://x.test", {}, "the API server's address must begin with https://"),
+            ("https://me:word@x.test", {}, "the API server's address is no URL of the form https://host:port"),
+            ("https://x.test", {"name": "a/b"}, "tls-server-name is no name of a host"),
+            ("https://x.test", {"proxy": "::"}, "proxy-url is no URL of the form http://host:port"),
+        ]
+        for server, texts, reason in rows:
+            with Client(server, **texts) as client:
                 self.assertEqual(client.first, "refused: " + reason)
 
     def test_in_the_clear_without_credentials(self):
