@@ -260,9 +260,17 @@ class Tokens(unittest.TestCase):
             self.assertEqual((reply["result"], reply["status"], len(server.requests)), (0, 401, 4))
             self.assertEqual(reply["reason"], "GET %s/x: status 401: (what was said holds a credential, so it is not "
                              "shown)" % server.url())
-            # only once
             self.write("fourth\n")
             self.assertEqual((client.get("/x")["status"], len(server.requests)), (401, 6))
+
+    def test_a_call_is_asked_again_once(self):
+        def handle(_request, send):
+            self.write("token-%d" % len(server.requests))
+            send(answer(401))
+            return True
+        self.write("first")
+        with Server(handle) as server, trusting(server, token_file=self.path) as client:
+            self.assertEqual((client.get("/x")["status"], len(server.requests)), (401, 2))
 
     def test_calls_of_a_loop_are_asked_again_too(self):
         self.write("first")
@@ -399,7 +407,7 @@ class Certificates(unittest.TestCase):
             with Server(handle, ask_client=True) as server, trusting(server, **paths) as client:
                 seen[name] = client.get("/x")["body"]
         with Server(handle, ask_client=True) as server, trusting(server, **paths) as client:
-            for name in ("first", "other", "first", "other", "first"):
+            for name in ("first", "other", "other", "first", "first"):
                 shutil.copy(certificate_file("client.crt", name), paths["certificate"])
                 shutil.copy(certificate_file("client.key", name), paths["key"])
                 client.ask("later 1100")
