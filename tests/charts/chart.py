@@ -1,4 +1,5 @@
 """Helm around the chart, for the tests. HELM is a helm program, else the one on the path."""
+import functools
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ RELEASE = "sandgate"
 KEY = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
 
 
+@functools.cache  # the same question has the same answer
 def helm(*arguments, stdin=""):
     """(exit status, standard output, standard error)"""
     done = subprocess.run([os.environ.get("HELM", "helm"), *map(str, arguments)], input=stdin, capture_output=True,

@@ -184,7 +184,8 @@ class Configuration(unittest.TestCase):
                 "sandgate.runx.dev/restart-on-change"]
 
         for same in ({"config": {"exempt": {"users": ["x"]}}}, {"config": {"keyring": {"threshold": 2}}},
-                     {"keyring": {"keys": {"another": KEY}}}, {"config": {"limits": {"maxInFlight": 1}}}):
+                     {"keyring": {"keys": {"another": KEY}}}, {"config": {"limits": {"maxInFlight": 1}}},
+                     {"config": {"decisionLog": {"allowed": True}}}):
             self.assertEqual(mark(same), mark(), same)
         for other in ({"config": {"limits": {"threads": 2}}}, {"webhook": {"securePort": 9443}},
                       {"metrics": {"enabled": True}}, {"evidence": {"namespaces": ["a"]}},
@@ -355,7 +356,9 @@ class Certificates(unittest.TestCase):
                     "namespace": NAMESPACE, "name": "sandgate", "port": 443, "path": "/validate"}})
 
     def test_rendering_twice_is_the_same(self):
-        self.assertEqual(render(values=SMALLEST), render(values=SMALLEST))
+        first = render(values=SMALLEST)
+        helm.cache_clear()
+        self.assertEqual(render(values=SMALLEST), first)
 
     def test_cert_manager(self):
         items = made({"tls": {"mode": "certManager"}})

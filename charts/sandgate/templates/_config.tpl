@@ -72,5 +72,5 @@ Everything else is read again while it runs (configuration, keyring, certificate
 */}}
 {{- define "sandgate.restart" -}}
 {{- $fixed := fromYaml (include "sandgate.config" .) -}}
-{{- dict "listen" $fixed.listen "tls" $fixed.tls "evidence" (pick $fixed.evidence "source" "directory" "namespaces") "threads" $fixed.limits.threads "decisionLog" $fixed.decisionLog.path | toRawJson | sha256sum -}}
+{{- dict "listen" $fixed.listen "tls" $fixed.tls "evidence" (pick $fixed.evidence "source" "directory" "namespaces") "threads" $fixed.limits.threads | toRawJson | sha256sum -}}
 {{- end -}}
