@@ -116,7 +116,7 @@ static void step_empty_ten_times(void)
         step("7-watch-empty.ndjson");
         (void)rsite_next();
         cr_expect(rsite.task.pause_msec >= base, "%u after %u", rsite.task.pause_msec, base);
-        base = REFLECTOR_PAUSE_MIN_MSEC << i;
+        base = (uint32_t)REFLECTOR_PAUSE_MIN_MSEC << i;
         if (base > REFLECTOR_PAUSE_MAX_MSEC)
             base = REFLECTOR_PAUSE_MAX_MSEC;
     }
