@@ -45,7 +45,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     admin_look(server, &state);
     state.ready = server_health(server, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
     if (gate->look != NULL) {
-        gate->look(gate->context, &watch);
+        gate->look(gate->source, &watch);
         state.watch = &watch;
     }
     if (metrics_write(server->options.metrics, &state, &arena, &text) == 0)

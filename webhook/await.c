@@ -28,7 +28,7 @@ static bool await_can_exist(struct str name)
 static struct confirm await_next(struct request *request, const struct exchange *exchange)
 {
     const struct server_gate *gate = await_gate(request);
-    bool stale = gate->is_stale(gate->context);
+    bool stale = gate->is_stale(gate->source);
 
     return confirm_next(&exchange->decision, stale, &request->await.history);
 }
@@ -79,7 +79,7 @@ bool await_ask(struct request *request)
     await->waiter =
         (struct cluster_waiter){.deadline_msec = request->deadline_msec, .done = await_done};
     await->history.asked[await->question] = true;
-    r = gate->ask(gate->context, await->question, name, &await->waiter);
+    r = gate->ask(gate->source, await->question, name, &await->waiter);
     if (r == 0)
         return true; /* from here on it may be answered, sent and gone */
     await->history.results[await->question] = r;

@@ -59,9 +59,9 @@ int confirm_code(const struct confirm *confirm)
     return confirm->result == -ETIMEDOUT ? HTTP_GATEWAY_TIMEOUT : HTTP_SERVICE_UNAVAILABLE;
 }
 
-static const char *why(int result)
+static const char *why(const struct confirm *confirm)
 {
-    switch (result) {
+    switch (confirm->result) {
     case -ETIMEDOUT:
         return "the API server did not answer within the time that the request has";
     case -EBUSY:
@@ -71,7 +71,10 @@ static const char *why(int result)
     case -ENOMEM:
         return "the gate is out of memory";
     default:
-        return "the API server could not be asked, the gate's log says why";
+        return confirm->question == CLUSTER_FRESH
+                   ? "the API server could not be asked, the gate's log says why"
+                   : "the API server could not be asked (the gate's log says why), or "
+                     "evidence.namespaces leaves this namespace out";
     }
 }
 
@@ -93,18 +96,18 @@ struct str confirm_message(const struct confirm *confirm, struct str namespace_n
         return arena_format(arena,
                             "sandgate did not decide: it waited for the labels of the namespace "
                             "%.*s, but %s; %s",
-                            n, name.ptr, why(confirm->result), again);
+                            n, name.ptr, why(confirm), again);
     case CLUSTER_EVIDENCE:
         return arena_format(arena,
                             "sandgate did not decide: no evidence for this workload is known to "
                             "it, and it waited to hear whether some was just applied in the "
                             "namespace %.*s, but %s; %s",
-                            n, name.ptr, why(confirm->result), again);
+                            n, name.ptr, why(confirm), again);
     case CLUSTER_FRESH:
         return arena_format(arena,
                             "sandgate did not decide: it has not heard of the cluster for longer "
                             "than evidence.maxStaleSeconds, and waited for news, but %s; %s",
-                            why(confirm->result), again);
+                            why(confirm), again);
     }
     return STR("sandgate did not decide: try again");
 }

@@ -12,6 +12,7 @@
 #include "webhook/commands/output.h"
 #include "webhook/fingerprint.h"
 #include "webhook/listen.h"
+#include "webhook/serve_watch.h"
 #include "webhook/server.h"
 #include "webhook/world.h"
 
@@ -35,6 +36,7 @@ struct serve {
     struct config *decision_log_config; /* that names its path */
     struct recorder recorder;
     struct log log;
+    struct arena arena; /* of texts that live as long as the server */
 };
 
 static uint64_t serve_clock_msec(void)
@@ -87,6 +89,9 @@ static void serve_tell_report(const struct serve *serve, const struct world_repo
     for (size_t i = 0; i < report->reason_count; i++)
         log_line_with(&serve->log, LOG_LEVEL_ERROR, "a file cannot be used",
                       log_text("reason", report->reasons[i]));
+    for (size_t i = 0; i < report->warning_count; i++)
+        log_line_with(&serve->log, LOG_LEVEL_WARN, "this should not stay so",
+                      log_text("reason", report->warnings[i]));
 }
 
 static struct tls_files serve_tls_files(const struct config *config)
@@ -142,6 +147,9 @@ static int serve_read(struct serve *serve, struct config **ret_config)
     struct str own = serve_own_namespace(&arena), reason = {0};
     struct world_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
+        .serving = true,
+        .tell = serve_watch_tell,
+        .tell_context = &serve->log,
     };
     cleanup_config struct config *config = NULL;
     struct tls_files files = {0};
@@ -151,6 +159,8 @@ static int serve_read(struct serve *serve, struct config **ret_config)
         serve_complain(report.reasons[i]);
     if (r < 0 && report.reason_count == 0)
         complain("%s: out of memory", serve->options->config_path);
+    report.reason_count = 0; /* said */
+    serve_tell_report(serve, &report);
     world_report_done(&report);
     if (r < 0)
         return r;
@@ -264,9 +274,16 @@ static int serve_open(struct serve *serve, const struct config *config)
     r = serve_open_decision_log(serve, config);
     if (r < 0)
         return r;
-    r = server_start(&options, &arena, &serve->server, &reason);
+    r = serve_watch_gate(serve->world, &serve->arena, &options.gate);
+    if (r == 0)
+        r = server_start(&options, &arena, &serve->server, &reason);
     if (r < 0) {
         serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
+        return r;
+    }
+    r = world_start(serve->world);
+    if (r < 0) {
+        complain("the watch of the cluster cannot be started: %s", strerror(-r));
         return r;
     }
     log_line_with(
@@ -401,6 +418,19 @@ static void serve_drain(struct serve *serve)
     log_line(&serve->log, LOG_LEVEL_INFO, "stopped");
 }
 
+static void serve_print_checked(const struct serve *serve)
+{
+    struct str server = world_api_server(serve->world);
+
+    if (str_present(server))
+        printf("%s: configuration, keyring and certificates can be used; evidence will come from "
+               "%.*s, which was not asked\n",
+               serve->options->config_path, (int)server.len, server.ptr);
+    else
+        printf("%s: configuration, keyring, certificates and evidence can be used\n",
+               serve->options->config_path);
+}
+
 static int serve_life(struct serve *serve)
 {
     cleanup_config struct config *config = NULL;
@@ -408,8 +438,7 @@ static int serve_life(struct serve *serve)
     if (serve_read(serve, &config) < 0 || serve_open(serve, config) < 0)
         return COMMAND_FAILED;
     if (serve->options->check) {
-        printf("%s: configuration, keyring, certificates and evidence can be used\n",
-               serve->options->config_path);
+        serve_print_checked(serve);
         return COMMAND_YES;
     }
     serve_note_expiry(serve);
@@ -426,8 +455,10 @@ int serve_run(const struct serve_options *options)
     serve = (struct serve){.options = options, .log = log_open(options->level)};
     serve_block_signals();
     status = serve_life(&serve);
+    server_stop(serve.server, 0); /* only after a bad start */
     serve_close_decision_log(&serve);
     tls_free(serve.tls);
     world_free(serve.world);
+    arena_release(&serve.arena);
     return status;
 }

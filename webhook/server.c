@@ -291,13 +291,13 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
 
     while (book_cut_idle(&server->book) > 0 && connection_clock_msec() < end_msec) {
         if (!dismissed && connection_clock_msec() + last_msec >= end_msec) {
-            server->options.gate.dismiss(server->options.gate.context);
+            server->options.gate.dismiss(server->options.gate.source);
             dismissed = true;
         }
         server_wait_turn();
     }
     if (!dismissed)
-        server->options.gate.dismiss(server->options.gate.context);
+        server->options.gate.dismiss(server->options.gate.source);
     end_msec = connection_clock_msec() + SERVER_CLOSE_MSEC;
     while (atomic_load(&server->book.count) > 0) {
         book_cut_all(&server->book);

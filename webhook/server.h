@@ -45,13 +45,15 @@ struct server_gate {
     void (*review)(void *context, const struct server_review *review, struct arena *arena,
                    struct exchange *ret_exchange);
 
-    /* Of a source that learns of things late, else NULL, all four. cluster.h says what they do. */
-    int (*ask)(void *context, enum cluster_question question, struct str namespace_name,
+    /* Of a source that learns of things late, else NULL, all of them. cluster.h says what they do.
+     */
+    void *source; /* their context */
+    int (*ask)(void *source, enum cluster_question question, struct str namespace_name,
                struct cluster_waiter *waiter);
-    bool (*is_stale)(void *context);
-    void (*look)(void *context, struct cluster_status *ret_status);
+    bool (*is_stale)(void *source);
+    void (*look)(void *source, struct cluster_status *ret_status);
     /* Answers who still waits, and whoever asks from now on, with -ESHUTDOWN. */
-    void (*dismiss)(void *context);
+    void (*dismiss)(void *source);
 
     const char *why_unready; /* while there is no snapshot; NULL: a sentence that fits a folder */
 };

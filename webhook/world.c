@@ -1,31 +1,9 @@
-#include "webhook/world.h"
-
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "k8s/file.h"
-#include "k8s/folder.h"
-#include "k8s/keyring.h"
-#include "webhook/fingerprint.h"
-
-struct world {
-    char *config_path; /* NULL: the defaults */
-    struct world_overrides overrides;
-    struct arena arena; /* owns the three above */
-
-    pthread_mutex_t mutex; /* around `config` alone, held for the copy of the pointer */
-    struct config *config;
-    struct snapshot_store *store;
-
-    /* the reloading thread's own */
-    struct keyring *keyring;
-    struct folder *folder;
-    char *folder_path; /* of `folder`; in its own arena */
-    struct arena folder_arena;
-    struct fingerprint seen;
-};
+#include "webhook/world_inside.h"
 
 static void drop_config(struct config **config)
 {
@@ -46,8 +24,12 @@ static void release_config(void *config)
     config_unref(config);
 }
 
-/* 0 or -ENOMEM; beyond the last place a reason is only not shown. */
-static int report_add(struct world_report *report, struct str reason)
+struct snapshot_keep world_keep(struct config *config)
+{
+    return (struct snapshot_keep){.object = config_ref(config), .release = release_config};
+}
+
+int world_report_add(struct world_report *report, struct str reason)
 {
     if (!str_present(reason))
         return -ENOMEM;
@@ -56,10 +38,19 @@ static int report_add(struct world_report *report, struct str reason)
     return 0;
 }
 
+int world_report_warn(struct world_report *report, struct str warning)
+{
+    if (!str_present(warning))
+        return -ENOMEM;
+    if (report->warning_count < WORLD_MAX_WARNINGS)
+        report->warnings[report->warning_count++] = warning;
+    return 0;
+}
+
 void world_report_done(struct world_report *report)
 {
     arena_release(&report->arena);
-    report->reason_count = 0;
+    report->reason_count = report->warning_count = 0;
 }
 
 static int report_config_errors(struct world_report *report, const char *path,
@@ -70,11 +61,12 @@ static int report_config_errors(struct world_report *report, const char *path,
         int r = 0;
 
         if (e->line > 0)
-            r = report_add(report, arena_format(&report->arena, "%s:%zu:%zu: %.*s", path, e->line,
-                                                e->column, (int)e->what.len, e->what.ptr));
+            r = world_report_add(report,
+                                 arena_format(&report->arena, "%s:%zu:%zu: %.*s", path, e->line,
+                                              e->column, (int)e->what.len, e->what.ptr));
         else
-            r = report_add(report, arena_format(&report->arena, "%s: %.*s", path, (int)e->what.len,
-                                                e->what.ptr));
+            r = world_report_add(report, arena_format(&report->arena, "%s: %.*s", path,
+                                                      (int)e->what.len, e->what.ptr));
         if (r != 0)
             return r;
     }
@@ -103,6 +95,8 @@ static int apply_overrides(struct config *config, const struct world_overrides *
         r = override_path(config, overrides->evidence_directory, &config->evidence_directory);
     if (r == 0 && overrides->evidence_directory != NULL)
         config->source = CONFIG_SOURCE_DIRECTORY;
+    else if (overrides->kubeconfig != NULL || overrides->context != NULL)
+        config->source = CONFIG_SOURCE_CLUSTER;
     if (r == 0 && overrides->own_namespace != NULL && !config->own_namespace_named) {
         char *copy = arena_copy(&config->arena, str_of(overrides->own_namespace));
 
@@ -113,14 +107,6 @@ static int apply_overrides(struct config *config, const struct world_overrides *
     return r;
 }
 
-/* What the configuration asks for that this program does not do; NULL: nothing. */
-static const char *world_missing_part(const struct config *config)
-{
-    if (config->source != CONFIG_SOURCE_DIRECTORY)
-        return "evidence.source: cluster is not part of this build yet; use source: directory";
-    return NULL;
-}
-
 /* 0, -ENOMEM, or -EINVAL with its reasons in the report. */
 static int world_read_config(const struct world *world, struct config **ret_config,
                              struct world_report *report)
@@ -128,7 +114,6 @@ static int world_read_config(const struct world *world, struct config **ret_conf
     const char *path = world->config_path != NULL ? world->config_path : "configuration";
     cleanup_config struct config *config = NULL;
     struct config_errors errors = {0};
-    const char *missing = NULL;
     int r = world->config_path == NULL
                 ? config_defaults(&config)
                 : config_read(world->config_path, &report->arena, &config, &errors);
@@ -138,24 +123,21 @@ static int world_read_config(const struct world *world, struct config **ret_conf
         return r != 0 ? r : -EINVAL;
     }
     if (r != 0 && r != -ENOMEM) {
-        r = report_add(report, arena_format(&report->arena, "%s: %s", path, file_error_text(r)));
+        r = world_report_add(report,
+                             arena_format(&report->arena, "%s: %s", path, file_error_text(r)));
         return r != 0 ? r : -EINVAL;
     }
     if (r == 0)
         r = apply_overrides(config, &world->overrides);
     if (r != 0)
         return r;
-    missing = world_missing_part(config);
-    if (missing != NULL) {
-        r = report_add(report, arena_format(&report->arena, "%s: %s", path, missing));
-        return r != 0 ? r : -EINVAL;
-    }
     *ret_config = config;
     config = NULL;
     return 0;
 }
 
-static struct fingerprint world_look(const struct world *world, const struct config *config)
+static struct fingerprint world_look_at_files(const struct world *world,
+                                              const struct config *config)
 {
     struct fingerprint fingerprint = {0};
     struct timespec now = {0};
@@ -164,50 +146,8 @@ static struct fingerprint world_look(const struct world *world, const struct con
     fingerprint_add(&fingerprint, world->config_path, now.tv_sec);
     fingerprint_add(&fingerprint, config->keyring_directory, now.tv_sec);
     fingerprint_add(&fingerprint, config->evidence_directory, now.tv_sec);
+    fingerprint_add(&fingerprint, config->kubeconfig, now.tv_sec);
     return fingerprint;
-}
-
-/* Reads the evidence into a new current snapshot. -EINVAL only at a folder's first load. */
-static int world_load_folder(struct world *world, struct folder *folder, struct config *config,
-                             struct world_report *report)
-{
-    struct snapshot_keep keep = {.object = config_ref(config), .release = release_config};
-    struct folder_report found = {0};
-    struct snapshot *snapshot = NULL;
-    int r = folder_load(folder, world->keyring, &config->policy, keep, &report->arena, &snapshot,
-                        &found);
-    int added = 0;
-
-    if (r == 0)
-        snapshot_store_put(world->store, snapshot);
-    for (size_t i = 0; i < found.reason_count && added == 0; i++)
-        added = report_add(report, found.reasons[i]);
-    report->evidence_failed |= r != 0 || found.failed_files > 0;
-    return r != 0 ? r : added;
-}
-
-/* A folder of that path with its first, strict load done. The old one stays on failure. */
-static int world_open_folder(struct world *world, struct config *config,
-                             struct world_report *report)
-{
-    struct arena arena = {0};
-    struct folder *folder = NULL;
-    char *path = arena_copy(&arena, str_of(config->evidence_directory));
-    int r = path != NULL ? folder_new(path, &folder) : -ENOMEM;
-
-    if (r == 0)
-        r = world_load_folder(world, folder, config, report);
-    if (r != 0) {
-        folder_free(folder);
-        arena_release(&arena);
-        return r;
-    }
-    folder_free(world->folder);
-    arena_release(&world->folder_arena);
-    world->folder = folder;
-    world->folder_path = path;
-    world->folder_arena = arena;
-    return 0;
 }
 
 static void world_set_config(struct world *world, struct config *config)
@@ -218,6 +158,7 @@ static void world_set_config(struct world *world, struct config *config)
     old = world->config;
     world->config = config_ref(config);
     (void)pthread_mutex_unlock(&world->mutex);
+    atomic_store(&world->max_stale_sec, config->max_stale_sec);
     config_unref(old);
 }
 
@@ -243,10 +184,18 @@ static int world_new(const char *config_path, const struct world_overrides *over
         free(world);
         return -ENOMEM;
     }
+    if (pthread_rwlock_init(&world->cluster.lock, NULL) != 0) {
+        (void)pthread_mutex_destroy(&world->mutex);
+        free(world);
+        return -ENOMEM;
+    }
     if (config_path != NULL) {
         world->config_path = arena_copy(&world->arena, str_of(config_path));
         r = world->config_path != NULL ? 0 : -ENOMEM;
     }
+    world->overrides.serving = overrides->serving;
+    world->overrides.tell = overrides->tell;
+    world->overrides.tell_context = overrides->tell_context;
     if (r == 0)
         r = copy_text(&world->arena, overrides->evidence_directory,
                       &world->overrides.evidence_directory);
@@ -255,6 +204,10 @@ static int world_new(const char *config_path, const struct world_overrides *over
                       &world->overrides.keyring_directory);
     if (r == 0)
         r = copy_text(&world->arena, overrides->own_namespace, &world->overrides.own_namespace);
+    if (r == 0)
+        r = copy_text(&world->arena, overrides->kubeconfig, &world->overrides.kubeconfig);
+    if (r == 0)
+        r = copy_text(&world->arena, overrides->context, &world->overrides.context);
     if (r == 0)
         r = snapshot_store_new(&world->store);
     if (r != 0) {
@@ -269,13 +222,14 @@ void world_free(struct world *world)
 {
     if (world == NULL)
         return;
+    world_close_cluster(world);
+    world_close_folder(world);
     snapshot_store_free(world->store);
-    folder_free(world->folder);
     keyring_unref(world->keyring);
     config_unref(world->config);
-    arena_release(&world->folder_arena);
     arena_release(&world->arena);
     (void)pthread_mutex_destroy(&world->mutex);
+    (void)pthread_rwlock_destroy(&world->cluster.lock);
     free(world);
 }
 
@@ -292,7 +246,7 @@ static int world_open_keyring(struct world *world, const struct config *config,
         reason =
             arena_format(&report->arena, "%s: %s", config->keyring_directory, file_error_text(r));
     report->keyring_failed = true;
-    r = report_add(report, reason);
+    r = world_report_add(report, reason);
     return r != 0 ? r : -EINVAL;
 }
 
@@ -311,11 +265,13 @@ int world_open(const char *config_path, const struct world_overrides *overrides,
     ret_report->config_failed = r == -EINVAL;
     if (r != 0)
         return r;
-    world->seen = world_look(world, config);
+    world->seen = world_look_at_files(world, config);
     keyring_result = world_open_keyring(world, config, ret_report);
     if (keyring_result != 0)
         return keyring_result;
-    r = world_open_folder(world, config, ret_report);
+    world->source = config->source;
+    r = world->source == CONFIG_SOURCE_CLUSTER ? world_open_cluster(world, config, ret_report)
+                                               : world_open_folder(world, config, ret_report);
     if (r != 0)
         return r;
     world_set_config(world, config);
@@ -351,35 +307,22 @@ static int world_reread_keyring(struct world *world, const struct config *config
     if (r !=
         0) { /* a passing failure of the system: the keys stay, and the next look tries again */
         report->keyring_failed = true;
-        return report_add(report, arena_format(&report->arena, "%s: %s", config->keyring_directory,
-                                               file_error_text(r)));
+        return world_report_add(
+            report,
+            arena_format(&report->arena, "%s: %s", config->keyring_directory, file_error_text(r)));
     }
     keyring_unref(world->keyring);
     world->keyring = keyring;
     if (found.whole)
         return 0;
     report->keyring_failed = true;
-    return report_add(report, found.reason);
-}
-
-static int world_reread_evidence(struct world *world, struct config *config,
-                                 struct world_report *report)
-{
-    int r = 0;
-
-    if (str_equal(str_of(world->folder_path), str_of(config->evidence_directory)))
-        return world_load_folder(world, world->folder, config, report);
-    r = world_open_folder(world, config, report);
-    if (r != -EINVAL)
-        return r;
-    /* the new folder waits until it can be read; keys and policy count at once */
-    return world_load_folder(world, world->folder, config, report);
+    return world_report_add(report, found.reason);
 }
 
 int world_reload(struct world *world, bool force, struct world_report *ret_report)
 {
     cleanup_config struct config *config = NULL;
-    struct fingerprint now = world_look(world, world->config);
+    struct fingerprint now = world_look_at_files(world, world->config);
     int r = 0;
 
     *ret_report = (struct world_report){0};
@@ -390,7 +333,10 @@ int world_reload(struct world *world, bool force, struct world_report *ret_repor
     if (r == 0)
         r = world_reread_keyring(world, config, ret_report);
     if (r == 0)
-        r = world_reread_evidence(world, config, ret_report);
+        r = world_keep_source(world, config, ret_report);
+    if (r == 0)
+        r = world->source == CONFIG_SOURCE_CLUSTER ? world_reread_cluster(world, config, ret_report)
+                                                   : world_reread_folder(world, config, ret_report);
     if (r != 0)
         return r;
     world_set_config(world, config);

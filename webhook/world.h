@@ -12,10 +12,12 @@
  * Errors     0; -EINVAL with reasons (each `FILE:LINE:COL: what`); -ENOMEM.
  */
 
+#include "k8s/cluster.h"
 #include "k8s/snapshot.h"
 #include "webhook/config.h"
 
 #define WORLD_MAX_REASONS 32
+#define WORLD_MAX_WARNINGS 4
 
 struct world;
 
@@ -23,6 +25,8 @@ struct world_report {
     struct arena arena; /* owns the reasons: world_report_done() */
     struct str reasons[WORLD_MAX_REASONS];
     size_t reason_count;
+    struct str warnings[WORLD_MAX_WARNINGS]; /* what works and should not stay so */
+    size_t warning_count;
     bool config_failed;
     bool keyring_failed;
     bool evidence_failed;
@@ -34,6 +38,11 @@ struct world_overrides {
     const char *evidence_directory;
     const char *keyring_directory;
     const char *own_namespace; /* where the file has no evidence.namespace */
+    const char *kubeconfig;    /* of a command: this cluster, whatever the source is */
+    const char *context;       /* likewise */
+    bool serving;              /* a pod's service account counts before a person's kubeconfig */
+    void (*tell)(void *context, const struct cluster_news *news); /* may be NULL */
+    void *tell_context;
 };
 
 /* config_path NULL: the defaults. The report is there on failure too. */
@@ -52,6 +61,24 @@ int world_reload(struct world *world, bool force, struct world_report *ret_repor
 struct snapshot *world_snapshot(struct world *world);
 /* The configuration in force, a count for the caller. */
 struct config *world_config(struct world *world);
+
+/* Begins to watch the cluster, if that is the source: the first snapshot comes when it has listed
+ * everything. A command lists once instead, and waits for it. */
+int world_start(struct world *world) __attribute__((warn_unused_result, nonnull));
+int world_read_once(struct world *world, uint64_t deadline_msec, struct arena *arena,
+                    struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
+
+/* "https://10.0.0.1:6443", and the namespace of the kubeconfig's context; absent with a folder. */
+struct str world_api_server(const struct world *world);
+struct str world_context_namespace(const struct world *world);
+
+/* Of a cluster, by any thread: as cluster.h has them. After world_dismiss() nobody waits, and
+ * asking gives -ESHUTDOWN. */
+int world_ask(struct world *world, enum cluster_question question, struct str namespace_name,
+              struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
+bool world_is_stale(struct world *world);
+void world_look(struct world *world, struct cluster_status *ret_status);
+void world_dismiss(struct world *world);
 
 void world_report_done(struct world_report *report);
 

@@ -164,6 +164,10 @@ Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
          "sandgate did not decide: no evidence for this workload is known to it, and it waited to "
          "hear whether some was just applied in the namespace payments, but more such questions "
          "are open than the gate asks at once" DO},
+        {CLUSTER_NAMESPACE, -EIO, 503,
+         "sandgate did not decide: it waited for the labels of the namespace payments, but the API "
+         "server could not be asked (the gate's log says why), or evidence.namespaces leaves this "
+         "namespace out" DO},
         {CLUSTER_FRESH, -EIO, 503,
          "sandgate did not decide: it has not heard of the cluster for longer than "
          "evidence.maxStaleSeconds, and waited for news, but the API server could not be asked, "

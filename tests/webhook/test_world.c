@@ -116,10 +116,10 @@ Test(world, bad_start_ends_with_its_reason)
     run("echo 'x: 1' > '%s/bad.yaml'", place.folder);
     assert_start_refused(&place, (struct world_overrides){0}, "bad.yaml",
                          "/bad.yaml:1:1: x is not a known key");
-    run("echo 'evidence: {source: cluster}' > '%s/cluster.yaml'", place.folder);
-    assert_start_refused(&place, (struct world_overrides){0}, "cluster.yaml",
-                         "/cluster.yaml: evidence.source: cluster is not part of this build yet; "
-                         "use source: directory");
+    run("printf 'evidence: {kubeconfig: nowhere}\\nkeyring: {directory: keyring}\\n' > "
+        "'%s/cluster.yaml'",
+        place.folder);
+    assert_start_refused(&place, (struct world_overrides){0}, "cluster.yaml", "/nowhere");
     run("echo nonsense > '%s/keyring/third.pem'", place.folder);
     assert_start_refused(&place, (struct world_overrides){0}, "gate.yaml", "third.pem");
     remove_place(&place);

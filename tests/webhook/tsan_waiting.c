@@ -452,6 +452,7 @@ static void scene_open(struct scene *scene)
                  .snapshot = scene_snapshot,
                  .now = scene_now,
                  .review = scene_review,
+                 .source = scene,
                  .ask = scene_ask,
                  .is_stale = scene_is_stale,
                  .look = scene_look,

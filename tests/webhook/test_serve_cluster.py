@@ -1,0 +1,375 @@
+"""`sandgate serve`, `check` and `evidence` with the evidence of a cluster (gate-v1, sections 2, 4, 8, 9)."""
+
+import datetime
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from kube_server import Kube
+from server_client import SLACK, Client, certificates, main, plain_get
+
+SANDGATE = os.environ.get("SANDGATE", "")
+HEX = "b3908dcc895012047e8a0638825c6cc28ff3adad91d2f07946ec523ada257206"
+DOCUMENT = """apiVersion: sandbox.runx.dev/v1
+kind: SandboxRequirements
+workload: {skill_ref: acme/report@%s}
+requirements:
+  source_ref: git:acme/report@3f2a9c1
+  source_digest: sha256:%s
+  observed_at: %s
+images: ["sha256:%s"]
+"""
+
+
+def review(version="1.4.0", namespace="payments", managed=True):
+    annotations = {"sandbox.runx.dev/skill-ref": "acme/report@" + version} if managed else {}
+    return json.dumps({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {"uid": "u-1", "operation": "CREATE", "namespace": namespace, "name": "p",
+                    "kind": {"group": "", "version": "v1", "kind": "Pod"}, "userInfo": {"username": "dev"},
+                    "object": {"metadata": {"name": "p", "annotations": annotations}, "spec": {
+                        "containers": [{"name": "app", "image": "registry.example.test/r@sha256:" + HEX}]}}}}).encode()
+
+
+def sign(folder, version="1.4.0", namespace="payments"):
+    """A manifest and its document, observed now, signed by release-dev."""
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    document = DOCUMENT % (version, HEX, now, HEX)
+    path = os.path.join(folder, "sandbox.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(document)
+    key = os.path.join(certificates(), "signing-keys", "release-dev.pem")
+    done = subprocess.run([SANDGATE, "sign", "--key", key, "--name", "report-" + version, "--namespace", namespace, path],
+                          check=True, capture_output=True, text=True)
+    return done.stdout, document
+
+
+class Gate:
+    """A running gate that watches `kube`."""
+
+    def __init__(self, kube, evidence="", insecure=False, drain=0):
+        self.kube = kube
+        self.folder = tempfile.mkdtemp(prefix="sandgate-cluster-")
+        for name in ("tls.crt", "tls.key"):
+            shutil.copy(os.path.join(certificates(), name), self.folder)
+        shutil.copytree(os.path.join(certificates(), "keyring"), self.path("keyring"))
+        kube.kubeconfig(self.path("kubeconfig"), insecure=insecure)
+        self.drain = drain
+        self.configure("kubeconfig: kubeconfig" + evidence)
+        self.errors = self.path("stderr")
+        with open(self.errors, "w", encoding="utf-8") as errors:
+            self.process = subprocess.Popen([SANDGATE, "serve", "--config", self.path("gate.yaml")], stderr=errors,
+                                            stdout=subprocess.DEVNULL)
+        line = self.wait_for("serving")
+        self.port = int(line["webhook"].rsplit(":", 1)[1])
+        self.admin = int(line["admin"].rsplit(":", 1)[1])
+
+    def configure(self, evidence):
+        with open(self.path("gate.yaml"), "w", encoding="utf-8") as file:
+            file.write('listen: {webhook: "127.0.0.1:0", admin: "127.0.0.1:0"}\n'
+                       "tls: {certificate: tls.crt, key: tls.key}\nkeyring: {directory: keyring}\n"
+                       "evidence: {source: cluster, %s}\ndrainSeconds: %d\n" % (evidence, self.drain))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def log(self):
+        with open(self.errors, encoding="utf-8") as file:
+            return file.read()
+
+    def lines(self, message):
+        found = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        return [line for line in found if line["message"] == message]
+
+    def wait_for(self, message, count=1):
+        self.wait(lambda: len(self.lines(message)) >= count or self.process.poll() is not None, message)
+        found = self.lines(message)
+        assert len(found) >= count, self.log()
+        return found[-1]
+
+    def wait(self, holds, what, seconds=15):
+        end = time.monotonic() + seconds * SLACK
+        while not holds():
+            assert time.monotonic() < end, "%s: %s" % (what, self.log())
+            time.sleep(0.02)
+
+    def ready(self):
+        status, _, body = plain_get(self.admin, "/readyz")
+        return status == 200, body.decode()
+
+    def wait_until_ready(self):
+        self.wait(lambda: self.ready()[0], "ready")
+
+    def metric(self, name):
+        _, _, body = plain_get(self.admin, "/metrics")
+        return float(re.search("^%s ([0-9.]+)$" % re.escape(name), body.decode(), re.M).group(1))
+
+    def ask(self, body, query="?timeout=10s"):
+        with Client(self.port) as client:
+            status, _, answer = client.review(body, query=query)
+        assert status == 200, (status, answer)
+        return json.loads(answer)["response"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Cluster(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="sandgate-signed-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def put(self, kube, **options):
+        kube.put_evidence(*sign(self.folder, **options))
+
+    def assert_allowed(self, response):
+        self.assertTrue(response["allowed"], response)
+
+    def assert_denied(self, response, code, part):
+        self.assertFalse(response["allowed"])
+        self.assertEqual((response["uid"], response["status"]["code"]), ("u-1", code), response)
+        self.assertIn(part, response["status"]["message"])
+        if code != 403:
+            self.assertEqual(response["status"]["details"], {"retryAfterSeconds": 1})
+
+
+class Start(Cluster):
+    def test_gate_starts_before_the_api_server_and_becomes_ready(self):
+        with Kube() as kube, Gate(kube) as gate:
+            self.put(kube)
+            server = "https://127.0.0.1:%d" % kube.port
+            ready, why = gate.ready()
+            self.assertFalse(ready)
+            self.assertEqual(json.loads(why)["message"],
+                             "not ready: waiting for the first list of evidence from " + server)
+            with Client(gate.port) as client:
+                self.assertEqual(client.review(review())[0], 503)
+            failed = gate.wait_for("the API server is not heard; what was heard before stays in use")
+            self.assertEqual(failed["level"], "warn")
+            self.assertIn(server, failed["reason"])
+            kube.start()
+            gate.wait_until_ready()
+            self.assert_allowed(gate.ask(review()))
+            self.assertEqual(gate.metric("sandgate_evidence_objects"), 1)
+            self.assertEqual(gate.metric("sandgate_namespaces"), 1)
+            self.assertEqual(gate.metric("sandgate_confirmations_total"), 0)
+
+    def test_refusal_is_told_in_the_servers_words(self):
+        with Kube() as kube:
+            kube.refused = 403
+            kube.start()
+            with Gate(kube) as gate:
+                failed = gate.wait_for("the API server is not heard; what was heard before stays in use")
+                self.assertIn("configmaps is forbidden: it was told so", gate.log())
+                self.assertNotIn("token-of-the-test", gate.log())
+                self.assertIn(failed["what"], ("configmaps", "namespaces"))
+                kube.refused = 0
+                gate.wait_until_ready()
+
+    def test_server_that_is_not_checked_is_warned_of(self):
+        with Kube() as kube:
+            kube.start()
+            with Gate(kube, insecure=True) as gate:
+                warning = gate.wait_for("this should not stay so")
+                self.assertEqual(warning["level"], "warn")
+                self.assertIn("the certificate of https://127.0.0.1:%d is not checked" % kube.port, warning["reason"])
+
+    def test_check_reads_all_but_the_cluster(self):
+        with Kube() as kube, Gate(kube) as gate:
+            done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
+                                  capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("evidence will come from https://127.0.0.1:%d, which was not asked" % kube.port, done.stdout)
+
+
+    def test_names_that_would_leave_no_namespace_end_the_start(self):
+        with Kube() as kube, Gate(kube) as gate:
+            gate.configure("kubeconfig: kubeconfig, namespace: gate, namespaces: [gate]")
+            done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
+                                  capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("evidence.namespaces names the gate's own namespace alone", done.stderr)
+
+
+class Confirm(Cluster):
+    def running(self, **options):
+        kube = Kube()
+        self.addCleanup(kube.stop)
+        kube.start()
+        gate = Gate(kube, **options)
+        self.addCleanup(gate.__exit__)
+        gate.wait_until_ready()
+        return kube, gate
+
+    def test_evidence_applied_just_before_its_pod_is_found(self):
+        kube, gate = self.running()
+        kube.silent = True
+        self.put(kube)
+        self.assert_allowed(gate.ask(review()))
+        self.assertEqual(gate.metric("sandgate_confirmations_total"), 2)  # the pod's namespace and the gate's own
+
+    def test_confirmed_miss_is_denied_and_the_watch_brings_the_rest(self):
+        kube, gate = self.running()
+        self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
+        self.put(kube)
+        gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1, "the watch")
+        self.assert_allowed(gate.ask(review()))
+        kube.drop("configmaps", "payments", "report-1.4.0")
+        gate.wait(lambda: not gate.ask(review())["allowed"], "the watch")
+        self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
+
+    def test_new_namespace_is_read_before_its_pods_are_judged(self):
+        kube, gate = self.running()
+        kube.silent = True
+        kube.put("namespaces", "", "fresh", {"sandbox.runx.dev/enforce": "required"})
+        self.assert_denied(gate.ask(review(namespace="fresh", managed=False)), 403, "gate.annotation.missing")
+        self.assertEqual(len(kube.asked_for("/api/v1/namespaces/fresh")), 1)
+        self.assert_denied(gate.ask(review(namespace="nowhere")), 503, "the API server knows no namespace nowhere")
+
+    def test_server_that_does_not_answer_in_time(self):
+        kube, gate = self.running()
+        kube.held = True
+        begun = time.monotonic()
+        self.assert_denied(gate.ask(review(), query="?timeout=2s"), 504, "within the time that the request has")
+        self.assertLess(time.monotonic() - begun, 2 * SLACK)
+        self.assertTrue(gate.ask(review(managed=False))["allowed"])
+        self.assertEqual(gate.metric('sandgate_reviews_undecided_total{code="504"}'), 1)
+
+    def test_gate_goes_on_with_what_it_has_while_the_server_is_away(self):
+        kube, gate = self.running()
+        self.put(kube)
+        gate.wait(lambda: gate.ask(review())["allowed"], "the watch")
+        kube.stop()
+        gate.wait_for("the API server is not heard; what was heard before stays in use")
+        self.assert_allowed(gate.ask(review()))
+        self.assertTrue(gate.ready()[0])
+        self.assert_denied(gate.ask(review("2.0.0")), 503, "the API server could not be asked")
+        kube.start()
+        self.put(kube, version="2.0.0")
+        gate.wait_for("the API server is heard again")
+        gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 2, "the watch")
+        self.assert_allowed(gate.ask(review("2.0.0")))
+
+    def test_old_news_do_not_count_for_ever(self):
+        kube, gate = self.running(evidence=", maxStaleSeconds: 3")
+        self.put(kube)
+        gate.wait(lambda: gate.ask(review())["allowed"], "the watch")
+        kube.stop()
+        gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") > 3, "staleness")
+        self.assert_denied(gate.ask(review()), 503, "evidence.maxStaleSeconds")
+        kube.start()
+        gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") < 2, "news")
+        self.assert_allowed(gate.ask(review()))
+
+    def test_key_taken_away_ends_what_it_signed(self):
+        kube, gate = self.running()
+        self.put(kube)
+        gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1, "the watch")
+        self.assert_allowed(gate.ask(review()))
+        os.unlink(gate.path("keyring/release-dev.pem"))
+        gate.process.send_signal(signal.SIGHUP)
+        gate.wait_for("configuration, keyring and evidence read again")
+        gate.wait(lambda: not gate.ask(review())["allowed"], "the key's end")
+        self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
+
+    def test_another_cluster_needs_a_restart_and_is_said_once(self):
+        kube, gate = self.running()
+        kube.kubeconfig(gate.path("second"))
+        gate.configure("kubeconfig: second")
+        gate.process.send_signal(signal.SIGHUP)
+        warning = gate.wait_for("this should not stay so")
+        self.assertEqual(warning["reason"], "evidence.kubeconfig has changed: restart the gate to use it; until then it "
+                         "stays as it was")
+        before = len(gate.lines("configuration, keyring and evidence read again"))
+        gate.process.send_signal(signal.SIGHUP)
+        gate.wait_for("configuration, keyring and evidence read again", before + 1)
+        self.assertEqual(len(gate.lines("this should not stay so")), 1)
+        self.assertTrue(gate.ready()[0])
+
+    def test_requests_that_wait_are_answered_before_the_gate_ends(self):
+        kube, gate = self.running()
+        kube.held = True
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(gate.ask(review(), query="?timeout=30s")))
+        waiting.start()
+        gate.wait(lambda: gate.metric("sandgate_in_flight_requests") == 1, "a request that waits")
+        gate.process.send_signal(signal.SIGTERM)
+        waiting.join()
+        self.assert_denied(answers[0], 503, "")
+        self.assertEqual(gate.process.wait(timeout=15 * SLACK), 0)
+
+    def test_named_namespaces_are_all_that_is_asked_for(self):
+        kube, gate = self.running(evidence=", namespaces: [payments]")
+        self.put(kube)
+        gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1, "the watch")
+        self.assert_allowed(gate.ask(review()))
+        self.assertEqual([path for path in kube.asked if path.startswith("/api/v1/configmaps")], [])
+
+
+class Commands(Cluster):
+    def run_command(self, *arguments, **environment):
+        done = subprocess.run([SANDGATE, *arguments], text=True, capture_output=True, check=False,
+                              env=dict(os.environ, **environment))
+        return done.returncode, done.stdout, done.stderr
+
+    def setUp(self):
+        super().setUp()
+        self.kube = Kube()
+        self.addCleanup(self.kube.stop)
+        self.kube.start()
+        self.put(self.kube)
+        self.kubeconfig = os.path.join(self.folder, "kubeconfig")
+        self.kube.kubeconfig(self.kubeconfig, namespace="payments")
+        self.world = ("--keyring", os.path.join(certificates(), "keyring"), "--kubeconfig", self.kubeconfig)
+        self.pod = os.path.join(self.folder, "pod.json")
+        with open(self.pod, "w", encoding="utf-8") as file:
+            json.dump(dict(json.loads(review())["request"]["object"], apiVersion="v1", kind="Pod"), file)
+
+    def test_evidence_of_a_cluster_is_listed(self):
+        status, out, err = self.run_command("evidence", *self.world, "-o", "json")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual([(e["namespace"], e["name"], e["state"], e["keys"]) for e in json.loads(out)],
+                         [("payments", "report-1.4.0", "valid", ["release-dev"])])
+
+    def test_manifest_is_checked_against_a_cluster(self):
+        status, out, err = self.run_command("check", "-f", self.pod, *self.world, "-o", "json")
+        self.assertEqual((status, err), (0, ""), out)
+        result, = json.loads(out)
+        self.assertEqual((result["namespace"], result["outcome"]), ("payments", "ready"))
+        # another context, another namespace, where that evidence is not
+        status, out, _ = self.run_command("check", "-f", self.pod, *self.world, "--context", "other", "-o", "json")
+        result, = json.loads(out)
+        self.assertEqual((status, result["namespace"], result["outcome"]), (1, "elsewhere", "needs_more_evidence"))
+        self.assertEqual([path for path in self.kube.asked if "watch=" in path and "sendInitialEvents" not in path], [])
+
+    def test_cluster_is_found_as_kubectl_finds_it(self):
+        status, out, err = self.run_command("evidence", *self.world[:2], "-o", "json", KUBECONFIG=self.kubeconfig)
+        self.assertEqual((status, err, len(json.loads(out))), (0, "", 1))
+
+    def test_server_that_is_away_or_refuses_is_said(self):
+        self.kube.refused = 403
+        status, out, err = self.run_command("evidence", *self.world)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("configmaps is forbidden: it was told so", err)
+        self.assertNotIn("token-of-the-test", err)
+        self.kube.stop()
+        status, out, err = self.run_command("evidence", *self.world)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("https://127.0.0.1:%d" % self.kube.port, err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+#include "webhook/serve_watch.h"
+
+#include <errno.h>
+
+void serve_watch_tell(void *log, const struct cluster_news *news)
+{
+    static const struct {
+        enum log_level level;
+        const char *message;
+    } kinds[] = {
+        [CLUSTER_LISTED] = {LOG_LEVEL_INFO, "listed all there is"},
+        [CLUSTER_FAILED] = {LOG_LEVEL_WARN,
+                            "the API server is not heard; what was heard before stays in use"},
+        [CLUSTER_RECOVERED] = {LOG_LEVEL_INFO, "the API server is heard again"},
+        [CLUSTER_UNREADABLE] = {LOG_LEVEL_WARN, "an object cannot be used"},
+    };
+    struct log_field fields[3] = {log_text("what", news->what)};
+    size_t count = 1;
+
+    if (str_present(news->reason) && news->reason.len > 0)
+        fields[count++] = log_text("reason", news->reason);
+    if (news->kind == CLUSTER_FAILED || news->kind == CLUSTER_RECOVERED)
+        fields[count++] = log_number("seconds", (int64_t)news->since_sec);
+    log_write(log, kinds[news->kind].level, kinds[news->kind].message, fields, count);
+}
+
+static int watch_ask(void *world, enum cluster_question question, struct str namespace_name,
+                     struct cluster_waiter *waiter)
+{
+    return world_ask(world, question, namespace_name, waiter);
+}
+
+static bool watch_is_stale(void *world)
+{
+    return world_is_stale(world);
+}
+
+static void watch_look(void *world, struct cluster_status *ret_status)
+{
+    world_look(world, ret_status);
+}
+
+static void watch_dismiss(void *world)
+{
+    world_dismiss(world);
+}
+
+int serve_watch_gate(struct world *world, struct arena *arena, struct server_gate *gate)
+{
+    struct str server = world_api_server(world), why = {0};
+
+    if (!str_present(server))
+        return 0;
+    why = arena_format(arena, "not ready: waiting for the first list of evidence from %.*s",
+                       (int)server.len, server.ptr);
+    if (!str_present(why))
+        return -ENOMEM;
+    gate->source = world;
+    gate->ask = watch_ask;
+    gate->is_stale = watch_is_stale;
+    gate->look = watch_look;
+    gate->dismiss = watch_dismiss;
+    gate->why_unready = why.ptr;
+    return 0;
+}

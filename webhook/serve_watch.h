@@ -1,0 +1,17 @@
+#ifndef WEBHOOK_SERVE_WATCH_H
+#define WEBHOOK_SERVE_WATCH_H
+
+/* serve_watch - between a watched cluster, the server that asks it, and the log. */
+
+#include "webhook/server.h"
+#include "webhook/world.h"
+
+/* What the watch has to say, as a line of the log (a struct log). Any thread. */
+void serve_watch_tell(void *log, const struct cluster_news *news);
+
+/* Lets the gate ask the cluster, where there is one: of a folder nobody asks. Texts lie in the
+ * arena, which outlives the server. 0 or -ENOMEM. */
+int serve_watch_gate(struct world *world, struct arena *arena, struct server_gate *gate)
+    __attribute__((warn_unused_result, nonnull));
+
+#endif

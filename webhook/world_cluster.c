@@ -1,0 +1,293 @@
+/* world_cluster - evidence from an API server (gate-v1, sections 2 and 4). */
+
+#include <errno.h>
+#include <time.h>
+
+#include "k8s/access.h"
+#include "k8s/api.h"
+#include "webhook/world_inside.h"
+
+/* `what`, or what else could be wrong where nobody said. */
+static int refuse(struct world_report *report, int r, struct str what)
+{
+    if (r == -ENOMEM)
+        return r;
+    report->evidence_failed = true;
+    if (!str_present(what))
+        what = STR("the cluster cannot be used as a source of evidence");
+    r = world_report_add(report, what);
+    return r != 0 ? r : -EINVAL;
+}
+
+static struct fingerprint look_at(const char *kubeconfig)
+{
+    struct fingerprint fingerprint = {0};
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    fingerprint_add(&fingerprint, kubeconfig, now.tv_sec);
+    return fingerprint;
+}
+
+/* A person's kubeconfig counts before the service account of the pod that she may be in; the gate's
+ * own account is the other way round. */
+static int find_access(const struct world *world, const struct config *config, struct arena *arena,
+                       struct access *ret_access, struct str *reterr_reason)
+{
+    const struct access_choice choice = {
+        .kubeconfig =
+            world->overrides.kubeconfig != NULL ? world->overrides.kubeconfig : config->kubeconfig,
+        .context = world->overrides.context,
+    };
+    int r = 0;
+
+    if (world->overrides.serving)
+        return access_find(&choice, arena, ret_access, reterr_reason);
+    r = access_from_kubeconfig(&choice, arena, ret_access, reterr_reason);
+    if (r != -ENOENT || choice.kubeconfig != NULL || choice.context != NULL)
+        return r;
+    return access_find(&choice, arena, ret_access, reterr_reason);
+}
+
+static int copy_str(struct arena *arena, struct str s, struct str *ret_copy)
+{
+    const char *copy = str_present(s) ? arena_copy(arena, s) : NULL;
+
+    if (str_present(s) && copy == NULL)
+        return -ENOMEM;
+    *ret_copy = (struct str){.ptr = copy, .len = s.len};
+    return 0;
+}
+
+/* Each name once, and not the gate's own, which is there anyway. -EINVAL: nothing is left, and an
+ * empty list would be all namespaces. */
+static int copy_namespaces(struct world_cluster *c, struct str_list given)
+{
+    struct str *items = arena_alloc(&c->arena, given.count + 1, sizeof(*items));
+    struct str_list *list = &c->options.namespaces;
+
+    if (items == NULL)
+        return -ENOMEM;
+    *list = (struct str_list){.items = items};
+    for (size_t i = 0; i < given.count; i++) {
+        int r = 0;
+
+        if (str_list_has(*list, given.items[i]) ||
+            str_equal(given.items[i], c->options.own_namespace))
+            continue;
+        r = copy_str(&c->arena, given.items[i], &items[list->count]);
+        if (r != 0)
+            return r;
+        list->count++;
+    }
+    return given.count > 0 && list->count == 0 ? -EINVAL : 0;
+}
+
+static int keep_texts(struct world_cluster *c, const struct config *config,
+                      const struct access *access)
+{
+    int r = copy_str(&c->arena, config->policy.own_namespace, &c->options.own_namespace);
+
+    if (r == 0)
+        r = copy_str(&c->arena, access->namespace_name, &c->context_namespace);
+    if (r == 0)
+        r = copy_namespaces(c, config->namespaces);
+    if (r == 0 && config->kubeconfig != NULL) {
+        c->kubeconfig = arena_copy(&c->arena, str_of(config->kubeconfig));
+        r = c->kubeconfig != NULL ? 0 : -ENOMEM;
+    }
+    return r;
+}
+
+static int warn_of_access(struct world_report *report, const struct access *access)
+{
+    if (!access->insecure)
+        return 0;
+    return world_report_warn(
+        report,
+        arena_format(&report->arena,
+                     "the certificate of %.*s is not checked (insecure-skip-tls-verify): whoever "
+                     "sits on the way can hand out evidence and namespaces; name the certificate "
+                     "authority in the kubeconfig instead",
+                     (int)access->server.len, access->server.ptr));
+}
+
+int world_open_cluster(struct world *world, struct config *config, struct world_report *report)
+{
+    struct world_cluster *c = &world->cluster;
+    struct access access = {0};
+    struct str reason = {0};
+    int r = find_access(world, config, &report->arena, &access, &reason);
+
+    if (r == 0)
+        r = warn_of_access(report, &access);
+    if (r == 0)
+        r = api_new(&access, &report->arena, &c->api, &reason);
+    if (r == 0)
+        r = keep_texts(c, config, &access);
+    if (r == -EINVAL && !str_present(reason))
+        reason = STR("evidence.namespaces names the gate's own namespace alone, where no pod is "
+                     "judged: name those of the pods, or leave it empty for all");
+    if (r != 0)
+        return refuse(report, r, reason);
+    c->options.api = c->api;
+    c->options.store = world->store;
+    c->options.tell = world->overrides.tell;
+    c->options.tell_context = world->overrides.tell_context;
+    c->kubeconfig_seen = look_at(c->kubeconfig);
+    r = cluster_new(&c->options, &c->cluster);
+    if (r == 0)
+        r = cluster_set_rules(c->cluster, world->keyring, &config->policy, world_keep(config));
+    return r == 0 ? 0 : refuse(report, r, reason);
+}
+
+int world_reread_cluster(struct world *world, struct config *config, struct world_report *report)
+{
+    int r = cluster_set_rules(world->cluster.cluster, world->keyring, &config->policy,
+                              world_keep(config));
+
+    report->evidence_failed |= r != 0;
+    return r;
+}
+
+/* Takes the cluster from those that ask it; they are told that it is gone. */
+void world_dismiss(struct world *world)
+{
+    struct world_cluster *c = &world->cluster;
+    struct cluster *cluster = NULL;
+
+    (void)pthread_rwlock_wrlock(&c->lock);
+    cluster = c->cluster;
+    if (cluster != NULL)
+        c->was_stale = cluster_is_stale(cluster, atomic_load(&world->max_stale_sec));
+    c->cluster = NULL;
+    (void)pthread_rwlock_unlock(&c->lock);
+    cluster_free(cluster);
+}
+
+void world_close_cluster(struct world *world)
+{
+    world_dismiss(world);
+    api_free(world->cluster.api);
+    arena_release(&world->cluster.arena);
+}
+
+int world_start(struct world *world)
+{
+    return world->cluster.cluster != NULL ? cluster_start(world->cluster.cluster) : 0;
+}
+
+int world_read_once(struct world *world, uint64_t deadline_msec, struct arena *arena,
+                    struct str *reterr_reason)
+{
+    if (world->cluster.cluster == NULL)
+        return 0;
+    return cluster_read_once(world->cluster.cluster, deadline_msec, arena, reterr_reason);
+}
+
+int world_ask(struct world *world, enum cluster_question question, struct str namespace_name,
+              struct cluster_waiter *waiter)
+{
+    struct world_cluster *c = &world->cluster;
+    int r = -ESHUTDOWN;
+
+    (void)pthread_rwlock_rdlock(&c->lock);
+    if (c->cluster != NULL)
+        r = cluster_ask(c->cluster, question, namespace_name, waiter);
+    (void)pthread_rwlock_unlock(&c->lock);
+    return r;
+}
+
+bool world_is_stale(struct world *world)
+{
+    struct world_cluster *c = &world->cluster;
+    bool stale = false;
+
+    (void)pthread_rwlock_rdlock(&c->lock);
+    stale = c->cluster != NULL ? cluster_is_stale(c->cluster, atomic_load(&world->max_stale_sec))
+                               : c->was_stale;
+    (void)pthread_rwlock_unlock(&c->lock);
+    return stale;
+}
+
+void world_look(struct world *world, struct cluster_status *ret_status)
+{
+    struct world_cluster *c = &world->cluster;
+
+    *ret_status = (struct cluster_status){0};
+    (void)pthread_rwlock_rdlock(&c->lock);
+    if (c->cluster != NULL)
+        cluster_look(c->cluster, ret_status);
+    (void)pthread_rwlock_unlock(&c->lock);
+}
+
+struct str world_api_server(const struct world *world)
+{
+    return world->cluster.api != NULL ? api_server(world->cluster.api) : (struct str){0};
+}
+
+struct str world_context_namespace(const struct world *world)
+{
+    return world->cluster.context_namespace;
+}
+
+/* ---- what needs a restart ---- */
+
+static bool same_names(struct str_list a, struct str_list b, struct str own)
+{
+    for (size_t i = 0; i < a.count; i++) {
+        if (!str_list_has(b, a.items[i]) && !str_equal(a.items[i], own))
+            return false;
+    }
+    return (a.count == 0) == (b.count == 0);
+}
+
+/* The first key that says something else than at the start; NULL: none. */
+static const char *changed_key(const struct world *world, const struct config *config)
+{
+    const struct world_cluster *c = &world->cluster;
+
+    if (config->source != world->source)
+        return "evidence.source";
+    if (world->source != CONFIG_SOURCE_CLUSTER)
+        return NULL;
+    if (!str_equal(str_of(config->kubeconfig), str_of(c->kubeconfig)))
+        return "evidence.kubeconfig";
+    if (c->kubeconfig != NULL && look_at(c->kubeconfig).value != c->kubeconfig_seen.value)
+        return "the file of evidence.kubeconfig";
+    if (!str_equal(config->policy.own_namespace, c->options.own_namespace))
+        return "evidence.namespace";
+    if (!same_names(config->namespaces, c->options.namespaces, c->options.own_namespace) ||
+        !same_names(c->options.namespaces, config->namespaces, c->options.own_namespace))
+        return "evidence.namespaces";
+    return NULL;
+}
+
+static int keep_as_it_was(const struct world *world, struct config *config)
+{
+    config->source = world->source;
+    if (world->source == CONFIG_SOURCE_CLUSTER)
+        return copy_str(&config->arena, world->cluster.options.own_namespace,
+                        &config->policy.own_namespace);
+    if (config->evidence_directory == NULL)
+        config->evidence_directory = arena_copy(&config->arena, str_of(world->folder.path));
+    return config->evidence_directory != NULL ? 0 : -ENOMEM;
+}
+
+int world_keep_source(struct world *world, struct config *config, struct world_report *report)
+{
+    const char *changed = changed_key(world, config);
+    bool told = world->cluster.restart_told;
+    int r = 0;
+
+    world->cluster.restart_told = changed != NULL;
+    if (changed == NULL)
+        return 0;
+    r = keep_as_it_was(world, config);
+    if (r != 0 || told)
+        return r;
+    return world_report_warn(report, arena_format(&report->arena,
+                                                  "%s has changed: restart the gate to use it; "
+                                                  "until then it stays as it was",
+                                                  changed));
+}

@@ -1,0 +1,88 @@
+#ifndef WEBHOOK_WORLD_INSIDE_H
+#define WEBHOOK_WORLD_INSIDE_H
+
+/*
+ * world_inside - what the files world*.c share; nobody else includes it.
+ *
+ * world.c          configuration and keyring, and the order of things
+ * world_folder.c   evidence from a folder
+ * world_cluster.c  evidence from an API server
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "k8s/folder.h"
+#include "k8s/keyring.h"
+#include "webhook/fingerprint.h"
+#include "webhook/world.h"
+
+/* The source `directory`; the reloading thread's own. */
+struct world_folder {
+    struct folder *folder;
+    char *path; /* of `folder`; in its own arena */
+    struct arena arena;
+};
+
+/* The source `cluster`. */
+struct world_cluster {
+    pthread_rwlock_t lock; /* written where `cluster` comes and goes; read while it is asked */
+    struct cluster *cluster;
+    bool was_stale; /* once it is gone */
+    struct api *api;
+    struct cluster_options options;
+    struct str context_namespace; /* absent: the access names none */
+    const char *kubeconfig;       /* the configuration's; NULL: none */
+    struct fingerprint kubeconfig_seen;
+    bool restart_told;
+    struct arena arena; /* owns the texts */
+};
+
+struct world {
+    char *config_path; /* NULL: the defaults */
+    struct world_overrides overrides;
+    struct arena arena; /* owns the texts of the two above */
+
+    pthread_mutex_t mutex; /* around `config` alone, held for the copy of the pointer */
+    struct config *config;
+    struct snapshot_store *store;
+    enum config_source source; /* that of the start; another one needs a restart */
+    _Atomic uint32_t max_stale_sec;
+
+    /* the reloading thread's own */
+    struct keyring *keyring;
+    struct world_folder folder;
+    struct fingerprint seen;
+
+    struct world_cluster cluster;
+};
+
+/* 0 or -ENOMEM; absent: out of memory. Beyond the last place a reason is only not shown. */
+int world_report_add(struct world_report *report, struct str reason)
+    __attribute__((warn_unused_result));
+int world_report_warn(struct world_report *report, struct str warning)
+    __attribute__((warn_unused_result));
+
+/* A count of the configuration for whoever makes snapshots by it. */
+struct snapshot_keep world_keep(struct config *config);
+
+/* Each source has these three. Opening: 0, -EINVAL with its reasons in the report, -ENOMEM.
+ * Reading again, with the keys and rules of now: 0, -ENOMEM. */
+int world_open_folder(struct world *world, struct config *config, struct world_report *report)
+    __attribute__((warn_unused_result));
+int world_reread_folder(struct world *world, struct config *config, struct world_report *report)
+    __attribute__((warn_unused_result));
+void world_close_folder(struct world *world);
+
+int world_open_cluster(struct world *world, struct config *config, struct world_report *report)
+    __attribute__((warn_unused_result));
+int world_reread_cluster(struct world *world, struct config *config, struct world_report *report)
+    __attribute__((warn_unused_result));
+void world_close_cluster(struct world *world);
+
+/* Before a configuration that was read again counts: what it says of the source and cannot be had
+ * without a restart stays as it is, and the report says so. */
+int world_keep_source(struct world *world, struct config *config, struct world_report *report)
+    __attribute__((warn_unused_result));
+
+#endif
