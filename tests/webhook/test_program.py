@@ -303,7 +303,15 @@ class Check(Case):
         world = ("--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring", "--as-of", NOW)
         self.assertEqual(self.check_json(0, "-f", path, *world)[0]["outcome"], "ready")
         self.assert_run(2, "check", "-f", path)
-        self.assertIn("evidence from a cluster is not part of this build yet", self.err)
+        self.assertEqual(self.err,
+                         "sandgate: --keyring DIR is needed, or --config FILE that names one: "
+                         "evidence does not say whose keys count (see `sandgate check --help`)\n")
+        self.assert_run(2, "evidence", *world, "--context", "staging")
+        self.assertIn("from a folder (--evidence) or from a cluster (--kubeconfig, --context), not",
+                      self.err)
+        nowhere = self.folder / "nowhere"
+        self.assert_run(2, "evidence", *world[2:4], "--kubeconfig", nowhere)
+        self.assertIn(str(nowhere), self.err)
         self.assert_run(2, "check", "-f", path, *world[:4], "--as-of", "yesterday")
         self.assertIn("--as-of must be a time", self.err)
 
@@ -367,9 +375,8 @@ class Serve(Case):
         self.check(0)
 
     def test_bad_starts_say_what_is_wrong(self):
-        rows = [(lambda text: text.replace("source: directory, directory: evidence, ", ""),
-                 "gate.yaml: evidence.source: cluster is not part of this build yet; "
-                 "use source: directory\n"),
+        rows = [(lambda text: text.replace("source: directory, directory: evidence, ",
+                                           "kubeconfig: nowhere, "), "nowhere"),
                 (lambda text: text.replace("127.0.0.1:8443", "::1:8443"),
                  "gate.yaml:3:19: listen.webhook is not clear: an IPv6 address stands in "
                  "brackets, as in \"[::1]:8443\"\n"),

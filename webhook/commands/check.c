@@ -12,17 +12,17 @@
 
 static const char *const check_outputs[] = {"table", "json", "yaml", "review", NULL};
 
+#define CHECK_OWN_ROWS 5
+
 static const char check_about[] =
-    "Says of each object what the gate would: manifests (many documents, Lists, all "
-    "kinds that\n"
-    "the gate judges) as if they were created now, AdmissionReviews as they are.";
+    "Says of each object what the gate would: manifests (many documents, Lists, all kinds that\n"
+    "the gate judges) as if they were created now, AdmissionReviews as they are. Evidence and\n"
+    "namespaces come from a folder, or else from the cluster that kubectl would ask.";
 
 /* What the command line says. */
 struct check_line {
     struct option_texts files;
-    const char *config;
-    const char *evidence;
-    const char *keyring;
+    struct open_world_choice world;
     const char *namespace_name;
     const char *as_of;
     unsigned output;
@@ -32,7 +32,7 @@ struct check_line {
 static enum options_result check_read_line(struct check_line *line, int argc, char **argv,
                                            struct arena *arena, struct operands *ret_operands)
 {
-    const struct option_row rows[] = {
+    struct option_row rows[CHECK_OWN_ROWS + OPEN_WORLD_ROWS] = {
         {.name = "filename",
          .letter = 'f',
          .kind = OPTION_TEXTS,
@@ -40,11 +40,8 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
          .help = "file, folder, or - for standard input; may be repeated",
          .target.texts = &line->files},
         option_known_flag(OPTION_RECURSIVE, &line->deep),
-        option_known_text(OPTION_EVIDENCE, &line->evidence),
-        option_known_text(OPTION_KEYRING, &line->keyring),
-        option_known_text(OPTION_CONFIG, &line->config),
         option_explained(option_known_text(OPTION_NAMESPACE, &line->namespace_name),
-                         "of manifests that name none (default)"),
+                         "of manifests that name none (the context's, or default)"),
         option_known_text(OPTION_AS_OF, &line->as_of),
         option_output(check_outputs, "how decisions are printed (table)", &line->output),
     };
@@ -60,6 +57,7 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
 
+    open_world_rows(&line->world, rows + CHECK_OWN_ROWS);
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
@@ -100,19 +98,28 @@ static int check_status(const struct check *check)
     return check->denied > 0 ? COMMAND_NO : COMMAND_YES;
 }
 
+static struct str check_namespace(const struct check_line *line, const struct world *world)
+{
+    struct str name = world_context_namespace(world);
+
+    if (line->namespace_name != NULL)
+        return str_of(line->namespace_name);
+    return name.len > 0 ? name : STR("default");
+}
+
 static int check_in_world(const struct check_line *line, const struct files *files,
                           struct moment now, struct arena *arena)
 {
     cleanup_open_world struct open_world open = {0};
     struct check check = {
         .now = now,
-        .namespace_name = str_of(line->namespace_name != NULL ? line->namespace_name : "default"),
         .output = (enum check_output)line->output,
     };
-    int r = open_world(line->config, line->evidence, line->keyring, &open);
+    int r = open_world(&line->world, &open);
 
     if (r != 0)
         return COMMAND_FAILED;
+    check.namespace_name = check_namespace(line, open.world);
     check.snapshot = open.snapshot;
     check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
     r = check_all(&check, files, arena);
@@ -130,15 +137,16 @@ static int check_run(int argc, char **argv)
     struct operands operands = {0};
     struct files files = {.arena = &arena};
     struct moment now = {0};
+    const char *problem = NULL;
     enum options_result result = check_read_line(&line, argc, argv, &arena, &operands);
 
     if (result != OPTIONS_READ)
         return options_status(result);
     if (line.files.count + operands.count == 0)
         return options_refuse(argv[0], "-f FILE is needed, or -f - for standard input");
-    if (line.config == NULL && line.evidence == NULL)
-        return options_refuse(argv[0], "--evidence DIR or --config FILE is needed: evidence from a "
-                                       "cluster is not part of this build yet");
+    problem = open_world_problem(&line.world);
+    if (problem != NULL)
+        return options_refuse(argv[0], "%s", problem);
     if (!open_world_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
     if (check_add_files(&line, &operands, &files) != 0)

@@ -10,6 +10,7 @@
 #include "webhook/commands/output.h"
 
 #define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
+#define EVIDENCE_OWN_ROWS 3
 #define SECONDS_PER_HOUR 3600
 #define SECONDS_PER_MINUTE 60
 
@@ -19,9 +20,7 @@ static const char *const evidence_outputs[] = {"table", "json", NULL};
 
 /* What the command line says. */
 struct evidence_line {
-    const char *config;
-    const char *evidence;
-    const char *keyring;
+    struct open_world_choice world;
     const char *namespace_name;
     const char *as_of;
     unsigned output;
@@ -30,17 +29,16 @@ struct evidence_line {
 static enum options_result evidence_read_line(struct evidence_line *line, int argc, char **argv,
                                               struct arena *arena, struct operands *ret_operands)
 {
-    const struct option_row rows[] = {
-        option_known_text(OPTION_EVIDENCE, &line->evidence),
-        option_known_text(OPTION_KEYRING, &line->keyring),
-        option_known_text(OPTION_CONFIG, &line->config),
+    struct option_row rows[EVIDENCE_OWN_ROWS + OPEN_WORLD_ROWS] = {
         option_known_text(OPTION_NAMESPACE, &line->namespace_name),
         option_known_text(OPTION_AS_OF, &line->as_of),
         option_output(evidence_outputs, "how it is printed (table)", &line->output),
     };
     const struct options options = {
         .arguments = "",
-        .about = "Lists evidence as the gate sees it: state and reason, age, and who signed.",
+        .about = "Lists evidence as the gate sees it: state and reason, age, and who signed. It "
+                 "comes from\n"
+                 "a folder, or else from the cluster that kubectl would ask.",
         .statuses = "  0  listed, whatever the states are\n"
                     "  2  evidence, keyring or configuration cannot be read",
         .example = "  sandgate evidence --evidence evidence/ --keyring keys/",
@@ -48,6 +46,7 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
 
+    open_world_rows(&line->world, rows + EVIDENCE_OWN_ROWS);
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
@@ -227,7 +226,7 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
 static int evidence_list(const struct evidence_line *line, struct moment now, struct arena *arena)
 {
     cleanup_open_world struct open_world open = {0};
-    int r = open_world(line->config, line->evidence, line->keyring, &open);
+    int r = open_world(&line->world, &open);
 
     if (r != 0)
         return COMMAND_FAILED;
@@ -249,15 +248,16 @@ static int evidence_run(int argc, char **argv)
     struct evidence_line line = {0};
     struct operands operands = {0};
     struct moment now = {0};
+    const char *problem = NULL;
     enum options_result result = evidence_read_line(&line, argc, argv, &arena, &operands);
 
     if (result != OPTIONS_READ)
         return options_status(result);
     if (operands.count > 0)
         return options_refuse(argv[0], "unexpected argument %s", operands.items[0]);
-    if (line.config == NULL && line.evidence == NULL)
-        return options_refuse(argv[0], "--evidence DIR or --config FILE is needed: evidence from a "
-                                       "cluster is not part of this build yet");
+    problem = open_world_problem(&line.world);
+    if (problem != NULL)
+        return options_refuse(argv[0], "%s", problem);
     if (!open_world_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
     return evidence_list(&line, now, &arena);

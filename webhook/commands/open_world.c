@@ -3,23 +3,71 @@
 #include <string.h>
 #include <time.h>
 
+#include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 
-int open_world(const char *config, const char *evidence, const char *keyring,
-               struct open_world *ret_open)
+void open_world_rows(struct open_world_choice *choice,
+                     struct option_row ret_rows[static OPEN_WORLD_ROWS])
+{
+    const struct option_row rows[OPEN_WORLD_ROWS] = {
+        option_known_text(OPTION_EVIDENCE, &choice->evidence),
+        option_known_text(OPTION_KUBECONFIG, &choice->kubeconfig),
+        option_known_text(OPTION_CONTEXT, &choice->context),
+        option_known_text(OPTION_KEYRING, &choice->keyring),
+        option_known_text(OPTION_CONFIG, &choice->config),
+    };
+
+    memcpy(ret_rows, rows, sizeof(rows));
+}
+
+const char *open_world_problem(const struct open_world_choice *choice)
+{
+    if (choice->evidence != NULL && (choice->kubeconfig != NULL || choice->context != NULL))
+        return "evidence comes from a folder (--evidence) or from a cluster (--kubeconfig, "
+               "--context), not from both";
+    if (choice->config == NULL && choice->keyring == NULL)
+        return "--keyring DIR is needed, or --config FILE that names one: evidence does not say "
+               "whose keys count";
+    return NULL;
+}
+
+static void complain_report(const struct world_report *report, int r)
+{
+    if (r != 0 && report->reason_count == 0)
+        complain("%s", strerror(-r));
+    for (size_t i = 0; r != 0 && i < report->reason_count; i++)
+        complain("%.*s", (int)report->reasons[i].len, report->reasons[i].ptr);
+    for (size_t i = 0; i < report->warning_count; i++)
+        complain("warning: %.*s", (int)report->warnings[i].len, report->warnings[i].ptr);
+}
+
+static int read_cluster(struct world *world)
+{
+    struct arena cleanup_arena arena = {0};
+    struct str reason = {0};
+    uint64_t deadline_msec = api_clock_msec() + OPEN_WORLD_READ_MSEC;
+    int r = world_read_once(world, deadline_msec, &arena, &reason);
+
+    if (r != 0)
+        complain("%s", str_present(reason) ? reason.ptr : strerror(-r));
+    return r;
+}
+
+int open_world(const struct open_world_choice *choice, struct open_world *ret_open)
 {
     const struct world_overrides overrides = {
-        .evidence_directory = evidence,
-        .keyring_directory = keyring,
+        .evidence_directory = choice->evidence,
+        .keyring_directory = choice->keyring,
+        .kubeconfig = choice->kubeconfig,
+        .context = choice->context,
     };
     struct world_report report = {0};
-    int r = world_open(config, &overrides, &ret_open->world, &report);
+    int r = world_open(choice->config, &overrides, &ret_open->world, &report);
 
-    if (r != 0 && report.reason_count == 0)
-        complain("%s", strerror(-r));
-    for (size_t i = 0; r != 0 && i < report.reason_count; i++)
-        complain("%.*s", (int)report.reasons[i].len, report.reasons[i].ptr);
+    complain_report(&report, r);
     world_report_done(&report);
+    if (r == 0)
+        r = read_cluster(ret_open->world);
     if (r != 0)
         return r;
     ret_open->snapshot = world_snapshot(ret_open->world);
