@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes charts/sandgate/README.md: README.template.md with a table of all values in place of its line VALUES.
 
 Usage: tests/charts/document.py [--check]     --check only says whether it is current; exit status 1 if not"""

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What can be said about the chart without Helm. One line a place; exit status 1 if there is one.
 
 - each value has a comment that begins with its name;

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Each rule of lint.py finds what it is for, and nothing in the chart as it is."""
 import unittest
 

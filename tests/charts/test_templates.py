@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What the chart makes of its values, object by object. No cluster; HELM is a helm program, else the one on the path."""
 import base64
 import json
