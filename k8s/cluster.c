@@ -228,6 +228,7 @@ void cluster_free(struct cluster *cluster)
     api_loop_free(cluster->loop);
     cluster_reads_free(cluster);
     cluster_feeds_free(cluster);
+    cluster_tally_free(cluster);
     cluster_rules_unref(cluster->rules);
     (void)pthread_mutex_destroy(&cluster->lock);
     arena_release(&cluster->arena);

@@ -42,9 +42,15 @@ void cluster_rules_unref(void *object)
     free(rules);
 }
 
+/* New rules against what is known by the old ones. */
+struct withdrawal {
+    struct cluster *cluster;
+    const struct cluster_rules *rules;
+};
+
 static int withdraw(void *context, struct str namespace_name, struct str name, void **value)
 {
-    const struct cluster_rules *rules = context;
+    const struct withdrawal *withdrawal = context;
     struct evidence *record = NULL;
     int r = 0;
 
@@ -52,23 +58,30 @@ static int withdraw(void *context, struct str namespace_name, struct str name, v
     (void)name;
     if (*value == NULL)
         return 0;
-    r = evidence_withdraw(*value, rules->keyring, &rules->policy, &record);
-    if (r == 0 && record != NULL) {
-        evidence_unref(*value);
-        *value = record;
+    r = evidence_withdraw(*value, withdrawal->rules->keyring, &withdrawal->rules->policy, &record);
+    if (r < 0 || record == NULL)
+        return r;
+    r = cluster_tally_replace(withdrawal->cluster, *value, &record);
+    if (r < 0) {
+        evidence_unref(record);
+        return r;
     }
-    return r;
+    evidence_unref(*value);
+    *value = record;
+    return 0;
 }
 
 /* What the rules refuse surely ends before anything is asked: the API server may be away. */
-static int withdraw_all(struct cluster *cluster, struct cluster_rules *rules)
+static int withdraw_all(struct cluster *cluster, const struct cluster_rules *rules)
 {
+    struct withdrawal withdrawal = {.cluster = cluster, .rules = rules};
+
     for (size_t i = 0; i < cluster->feed_count; i++) {
         const struct cluster_feed *feed = &cluster->feeds[i];
         int r = 0;
 
         if (feed->kind == CLUSTER_CONFIG_MAPS)
-            r = reflector_each(feed->reflector, withdraw, rules);
+            r = reflector_each(feed->reflector, withdraw, &withdrawal);
         if (r < 0)
             return r;
     }
@@ -105,9 +118,13 @@ void cluster_mark_dirty(struct cluster *cluster)
 
 static int add_evidence(void *context, struct str namespace_name, struct str name, void **value)
 {
+    const struct evidence *evidence = *value;
+
     (void)namespace_name;
     (void)name;
-    return *value != NULL ? snapshot_builder_add_evidence(context, *value) : 0;
+    if (evidence == NULL || evidence->name.len == 0) /* none, or only counted */
+        return 0;
+    return snapshot_builder_add_evidence(context, evidence);
 }
 
 static int add_namespace(void *context, struct str namespace_name, struct str name, void **value)
@@ -133,6 +150,8 @@ static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot
                            feed->kind == CLUSTER_CONFIG_MAPS ? add_evidence : add_namespace,
                            builder);
     }
+    if (r == 0)
+        r = cluster_tally_add(cluster, builder);
     if (r == 0)
         r = snapshot_builder_finish(builder, ret_snapshot);
     if (r < 0)

@@ -93,20 +93,28 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
         evidence_unref(evidence); /* most changes of rules change little */
         return 0;
     }
+    if (evidence != NULL && evidence->state == EVIDENCE_INVALID)
+        tell_unreadable(cluster, evidence);
+    r = cluster_tally_replace(cluster, *value, &evidence);
+    if (r < 0) {
+        evidence_unref(evidence);
+        return r;
+    }
     evidence_unref(*value);
     *value = evidence;
     cluster_mark_dirty(cluster);
-    if (evidence != NULL && evidence->state == EVIDENCE_INVALID)
-        tell_unreadable(cluster, evidence);
     return 0;
 }
 
 static void drop_evidence(void *context, void *value)
 {
-    struct cluster_feed *feed = context;
+    struct cluster *cluster = ((struct cluster_feed *)context)->cluster;
+    struct evidence *none = NULL;
 
+    if (cluster_tally_replace(cluster, value, &none) < 0)
+        return; /* which it cannot say of nothing */
     evidence_unref(value);
-    cluster_mark_dirty(feed->cluster);
+    cluster_mark_dirty(cluster);
 }
 
 /* With its texts behind it, in one piece. */

@@ -7,6 +7,7 @@
  * cluster.c          the thread, its turn, what comes from other threads
  * cluster_feed.c     one list and watch: its calls, what is told of them
  * cluster_object.c   objects that came: verified, kept, gone
+ * cluster_tally.c    how many that are not valid are kept
  * cluster_build.c    snapshots, and rules that change
  * cluster_confirm.c  waiters and the reads that they wait for
  *
@@ -102,6 +103,7 @@ struct cluster {
     struct cluster_shared shared;
 
     struct cluster_rules *rules;
+    void *tallies;       /* of tsearch(), by namespace */
     bool dirty;          /* the store's snapshot is not what is known */
     bool urgent;         /* and must not wait for more */
     bool listed;         /* a whole list has come since */
@@ -145,6 +147,17 @@ struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kin
 
 struct reflector_sink cluster_sink(struct cluster_feed *feed);
 const struct document_shape *cluster_members(enum cluster_kind kind);
+
+/* ---- cluster_tally.c ---- */
+
+/* One record takes the place of another; either may be NULL. *now becomes the record that stands
+ * for all that are only counted, where there is no room for more that are not valid. Cannot fail
+ * where *now is NULL. */
+int cluster_tally_replace(struct cluster *cluster, const struct evidence *before,
+                          struct evidence **now) __attribute__((warn_unused_result));
+int cluster_tally_add(const struct cluster *cluster, struct snapshot_builder *builder)
+    __attribute__((warn_unused_result));
+void cluster_tally_free(struct cluster *cluster);
 
 /* ---- cluster_build.c ---- */
 

@@ -143,7 +143,7 @@ struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str
 
     for (size_t i = 0; i < snapshot->more_count; i++) {
         if (str_equal(snapshot->more[i].namespace_name, namespace_name))
-            more = snapshot->more[i].count;
+            more += snapshot->more[i].count;
     }
     *ret_more = more;
     return lookup_run(snapshot->invalid, snapshot->invalid_count,

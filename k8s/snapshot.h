@@ -55,6 +55,9 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 /* Takes a count of its own. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
+/* So many documents of that namespace are not valid, and not even given: for snapshot_invalid(). */
+int snapshot_builder_add_more(struct snapshot_builder *builder, struct str namespace_name,
+                              size_t count) __attribute__((warn_unused_result, nonnull));
 /* Builds the indexes; the builder is used up on success. */
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));

@@ -15,6 +15,7 @@ struct snapshot_builder {
     const struct namespace_labels **namespaces; /* owned; the labels lie in the snapshot's arena */
     size_t namespace_count;
     size_t namespace_room;
+    size_t more_room;    /* of the snapshot's list */
     void *evidence_tree; /* of tsearch(): what is there already */
     void *namespace_tree;
 };
@@ -180,18 +181,14 @@ static bool is_broken_baseline(const struct evidence *evidence)
     return evidence->kind == EVIDENCE_BASELINE && evidence->state == EVIDENCE_INVALID;
 }
 
-/* Counts one more that is not kept; the last entry is of this namespace or an earlier one. */
-static int finish_drop(struct snapshot *snapshot, size_t *room, struct str namespace_name)
+int snapshot_builder_add_more(struct snapshot_builder *builder, struct str namespace_name,
+                              size_t count)
 {
-    struct snapshot_more *last =
-        snapshot->more_count > 0 ? &snapshot->more[snapshot->more_count - 1] : NULL;
+    struct snapshot *snapshot = builder->snapshot;
+    struct snapshot_more *last = NULL;
 
-    if (last != NULL && str_equal(last->namespace_name, namespace_name)) {
-        last->count++;
-        return 0;
-    }
-    if (snapshot->more == NULL || snapshot->more_count == *room) {
-        size_t wider = *room > 0 ? *room * 2 : BUILDER_FIRST_ITEMS;
+    if (snapshot->more == NULL || snapshot->more_count == builder->more_room) {
+        size_t wider = builder->more_room > 0 ? builder->more_room * 2 : BUILDER_FIRST_ITEMS;
         struct snapshot_more *more = arena_alloc(&snapshot->arena, wider, sizeof(*more));
 
         if (more == NULL)
@@ -199,20 +196,33 @@ static int finish_drop(struct snapshot *snapshot, size_t *room, struct str names
         if (snapshot->more_count > 0)
             memcpy(more, snapshot->more, snapshot->more_count * sizeof(*more));
         snapshot->more = more;
-        *room = wider;
+        builder->more_room = wider;
     }
     last = &snapshot->more[snapshot->more_count];
-    last->count = 1;
+    last->count = count;
     if (!copy_text(&snapshot->arena, namespace_name, &last->namespace_name))
         return -ENOMEM;
     snapshot->more_count++;
     return 0;
 }
 
-/* Fills `all` in order, without what the bounds do not keep. */
-static int finish_all(const struct snapshot_builder *builder, struct snapshot *snapshot)
+/* Counts one more that is not kept; those of one namespace come one after the other. */
+static int finish_drop(struct snapshot_builder *builder, struct str namespace_name)
 {
-    size_t room = 0;
+    struct snapshot *snapshot = builder->snapshot;
+    struct snapshot_more *last =
+        snapshot->more_count > 0 ? &snapshot->more[snapshot->more_count - 1] : NULL;
+
+    if (last != NULL && str_equal(last->namespace_name, namespace_name)) {
+        last->count++;
+        return 0;
+    }
+    return snapshot_builder_add_more(builder, namespace_name, 1);
+}
+
+/* Fills `all` in order, without what the bounds do not keep. */
+static int finish_all(struct snapshot_builder *builder, struct snapshot *snapshot)
+{
     size_t invalid = 0; /* of the current namespace */
     size_t broken = 0;
     struct str current = {0};
@@ -232,7 +242,7 @@ static int finish_all(const struct snapshot_builder *builder, struct snapshot *s
             (*bounded)++;
             snapshot->all[snapshot->all_count++] = evidence;
         } else {
-            r = finish_drop(snapshot, &room, evidence->namespace_name);
+            r = finish_drop(builder, evidence->namespace_name);
         }
         if (r < 0)
             return r;

@@ -32,7 +32,7 @@ struct snapshot {
     const struct evidence **invalid; /* by namespace and name */
     size_t invalid_count;
 
-    struct snapshot_more *more; /* by namespace */
+    struct snapshot_more *more; /* a namespace may stand there twice */
     size_t more_count;
 };
 

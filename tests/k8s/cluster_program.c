@@ -265,6 +265,7 @@ static void do_show(const char *line)
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
     struct snapshot *snapshot = snapshot_store_get(options.store);
     struct str_list names = split(&arena, word(line, "namespaces"));
+    size_t more = 0;
 
     if (snapshot == NULL) {
         buffer_add(&b, STR("{\"show\":null}"));
@@ -284,7 +285,9 @@ static void do_show(const char *line)
         else
             buffer_add_json(&b, str_present(labels->enforce) ? labels->enforce : STR(""));
     }
-    buffer_add_format(&b, "},\"max_age\":%d}", snapshot_policy(snapshot)->max_age_days);
+    (void)snapshot_invalid(snapshot, word(line, "more"), &more);
+    buffer_add_format(&b, "},\"max_age\":%d,\"more\":%zu}", snapshot_policy(snapshot)->max_age_days,
+                      more);
     say(&b);
     snapshot_unref(snapshot);
 }

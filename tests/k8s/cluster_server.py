@@ -241,7 +241,8 @@ class Gate:
         self.process = subprocess.Popen([program or PROGRAM, *("%s=%s" % pair for pair in texts.items())], env=clean,
                                         text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.said, self.arrived = [], threading.Condition()
-        threading.Thread(target=self.listen, daemon=True).start()
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
         self.tell("rules keyring=%s %s" % (ring or certificates() + "/keyring", rules))
         if start:
             self.tell("start")
@@ -294,6 +295,10 @@ class Gate:
                 raise AssertionError("did not come to hold")
             time.sleep(0.01)
 
+    def more(self, name):
+        """How many documents that are not valid are only counted."""
+        return self.ask("show more=" + name, "more")["more"]
+
     def shows(self, wanted, seconds=15):
         end = time.monotonic() + seconds
         while self.evidence() != wanted:
@@ -322,6 +327,7 @@ class Gate:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
-        self.process.stdout.close() if kind else None
+        self.listener.join()
+        self.process.stdout.close()
         if kind is None:
             assert code == 0, code

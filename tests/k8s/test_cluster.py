@@ -147,6 +147,27 @@ class Following(unittest.TestCase):
             self.assertEqual(gate.results("inside")[0]["result"], 0)
 
 
+class Bounds(unittest.TestCase):
+    def test_documents_that_are_not_valid_are_kept_up_to_a_bound(self):
+        api = world()
+        for i in range(1100):
+            api.put("configmaps", evidence("payments", "x%04d" % i, "kind: nothing", keys=()))
+        for i in range(1003):
+            api.put("configmaps", evidence("payments", "y%04d" % i, "kind: SandboxBaseline", keys=()))
+        with api, Gate(api).ready() as gate:
+            self.assertEqual((len(gate.evidence()), gate.more("payments")), (2001, 103))
+            for i in range(1095):
+                api.delete("configmaps", "payments", "x%04d" % i)
+            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1001, 8))
+            api.put("configmaps", evidence("payments", "x1099", "kind: another", keys=()))
+            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1002, 7))
+            api.put("configmaps", evidence("payments", "y0000"))
+            api.put("configmaps", evidence("payments", "y1002"))
+            gate.until(lambda: gate.evidence().get("payments/y1002") == "valid")
+            self.assertEqual((len(gate.evidence()), gate.more("payments")), (1003, 6))
+            self.assertLessEqual(len(gate.news("unreadable")), 60)
+
+
 class Rules(unittest.TestCase):
     def test_a_key_that_is_taken_away_ends_at_once_even_without_the_server(self):
         with world() as api, Gate(api).ready() as gate:

@@ -253,6 +253,28 @@ Test(snapshot, the_store_hands_out_counts)
     snapshot_store_free(store);
 }
 
+Test(snapshot, what_is_not_even_given_is_counted_too)
+{
+    size_t more = 0;
+
+    for (int i = 0; i < SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1; i++)
+        add(helper_text(&arena, "b/%05d", i).ptr, EVIDENCE_UNKNOWN, EVIDENCE_INVALID,
+            (struct evidence){0});
+    cr_assert_eq(snapshot_builder_add_more(builder, STR("a"), 7), 0);
+    cr_assert_eq(snapshot_builder_add_more(builder, STR("b"), 70), 0);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(snapshot_builder_add_more(builder, helper_text(&arena, "d%d", i), 1), 0);
+    finish();
+    cr_expect_eq(snapshot_invalid(snapshot, STR("a"), &more).count, 0);
+    cr_expect_eq(more, 7);
+    (void)snapshot_invalid(snapshot, STR("b"), &more);
+    cr_expect_eq(more, 71);
+    (void)snapshot_invalid(snapshot, STR("d99"), &more);
+    cr_expect_eq(more, 1);
+    (void)snapshot_invalid(snapshot, STR("z"), &more);
+    cr_expect_eq(more, 0);
+}
+
 /* Everything that a build does, with whatever fails. */
 static int build(const struct evidence *evidence, size_t count)
 {
