@@ -35,7 +35,7 @@ def check_comments(text, tree):
 
 
 def resolve(schema, node):
-    return schema["$defs"][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
+    return schema["definitions"][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
 
 
 def check_schema(schema, node, tree, path=""):

@@ -523,6 +523,43 @@ class Test(unittest.TestCase):
         self.assertNotIn(("Namespace", "sandgate-system-test"), items)
 
 
+class Notes(unittest.TestCase):
+    """What who installs is told."""
+
+    def notes(self, more=None, base=None):
+        values = merged(SMALLEST if base is None else base, more or {})
+        status, text, error = helm("install", "sandgate", CHART, "--namespace", NAMESPACE, "--dry-run=client", "--values", "-",
+                                   stdin=json.dumps(values))
+        self.assertEqual(status, 0, error)
+        return text.split("\nNOTES:\n")[1]
+
+    def test_check_and_emergency(self):
+        notes = self.notes()
+        for line in ("kubectl -n sandgate-system rollout status deployment/sandgate", "helm -n sandgate-system test sandgate",
+                     "kubectl delete validatingwebhookconfiguration sandgate",
+                     "helm -n sandgate-system upgrade sandgate <chart> --reset-then-reuse-values",
+                     "kubectl -n sandgate-system port-forward deployment/sandgate 8080"):
+            self.assertIn(f"\n  {line}\n", notes)
+        self.assertNotIn("WARNING", notes)
+
+    def test_warnings(self):
+        for more, warning in (({"replicaCount": 1}, "WARNING: replicaCount is 1: "),
+                              ({"webhook": {"failurePolicy": "Ignore"}}, "WARNING: webhook.failurePolicy is Ignore: "),
+                              ({"config": {"evidence": {"unsigned": "accept"}}}, "WARNING: config.evidence.unsigned is accept: ")):
+            notes = self.notes(more)
+            self.assertEqual(notes.count("WARNING"), 1)
+            self.assertIn(warning, notes)
+        self.assertIn("WARNING: webhook.caBundle is empty", self.notes({"webhook": {"url": "https://g.example/v"}}, base={}))
+
+    def test_where(self):
+        self.assertIn("\nIn a, b, and nowhere else: pods with annotations", self.notes({"evidence": {"namespaces": ["a", "b"]}}))
+        self.assertIn("\nEvery pod outside of kube-system and sandgate-system must have signed evidence.",
+                      self.notes({"config": {"floor": {"enforce": "required"}}}))
+        self.assertIn("webhook.enabled is false: the gate runs, and nobody asks it.", self.notes({"webhook": {"enabled": False}}))
+        self.assertIn("There is no `helm test`: config.floor would judge its pod.",
+                      self.notes({"config": {"floor": {"enforce": "annotated"}}}))
+
+
 class Refusals(unittest.TestCase):
     """Impossible combinations end with a sentence each; the schema takes what is wrong by itself."""
 
