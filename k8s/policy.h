@@ -15,14 +15,10 @@
 #include <stdint.h>
 
 #include "k8s/level.h"
+#include "planner/list.h"
 #include "planner/text.h"
 
 #define POLICY_OWN_NAMESPACE "sandgate-system"
-
-struct str_list {
-    const struct str *items; /* borrowed */
-    size_t count;
-};
 
 /* The kinds of signed documents (section 4). 0 is none. */
 enum evidence_kind {

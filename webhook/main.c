@@ -9,8 +9,8 @@
 #define NAME_MAX_BYTES 64
 
 static const struct command *const commands[] = {
-    &command_check, &command_evidence, &command_plan,    &command_serve,
-    &command_sign,  &command_verify,   &command_version,
+    &command_check, &command_evidence, &command_plan,   &command_replay,  &command_review,
+    &command_serve, &command_sign,     &command_verify, &command_version,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -9,7 +9,7 @@ import unittest
 
 from program import IN_WORLD, NOW, PROGRAM, TESTS, WORLD, Case, run, run_on_terminal
 
-COMMANDS = ("check", "evidence", "plan", "serve", "sign", "verify", "version")
+COMMANDS = ("check", "evidence", "plan", "replay", "review", "serve", "sign", "verify", "version")
 POD = """apiVersion: v1
 kind: Pod
 metadata:

@@ -23,6 +23,8 @@ struct command {
 extern const struct command command_check;
 extern const struct command command_evidence;
 extern const struct command command_plan;
+extern const struct command command_replay;
+extern const struct command command_review;
 extern const struct command command_serve;
 extern const struct command command_sign;
 extern const struct command command_verify;

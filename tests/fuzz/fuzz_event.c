@@ -1,0 +1,84 @@
+/*
+ * A log's bytes, line by line: what may be passed over holds no decision; what is read can be
+ * gathered, written and planned again; what is written is JSON without what drives a terminal.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "k8s/document.h"
+#include "webhook/event.h"
+#include "webhook/replay.h"
+#include "webhook/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_written(const struct report *report)
+{
+    const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW};
+    struct arena cleanup_arena arena = {0};
+    struct document_error error = {0};
+    cJSON *tree = NULL;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *stream = open_memstream(&text, &len);
+
+    must(stream != NULL && report_json(report, stream) == 0 && fflush(stream) == 0);
+    must(document_read((struct str){text, len}, &options, &arena, &tree, &error) == 0);
+    for (size_t i = 0; i < len; i++)
+        must(((unsigned char)text[i] >= ' ' || text[i] == '\n') && text[i] != '<' &&
+             text[i] != 0x7f);
+    must(report_csv(report, stream) == 0);
+    must(fclose(stream) == 0);
+    free(text);
+}
+
+static void check_line(struct report *report, struct str line)
+{
+    struct arena cleanup_arena arena = {0};
+    enum event_kind kind = EVENT_BLANK, glance = EVENT_BLANK;
+    struct events events = {.count = 0};
+    bool may_matter = event_may_matter(line, &glance);
+    int r = event_read(line, &arena, &events, &kind);
+
+    must(r == 0 && events.count <= EVENT_MAX_HOOKS);
+    must((events.count > 0) == (kind == EVENT_AUDIT || kind == EVENT_RECORD));
+    must(may_matter || events.count == 0);
+    for (size_t i = 0; i < events.count; i++) {
+        const struct report_row *row = NULL;
+        struct event_lapse lapses[EVENT_MAX_LAPSES];
+        bool passed = false;
+
+        must(events.items[i].finding_count <= EVENT_MAX_FINDINGS);
+        must(event_lapses(&events.items[i], lapses) <= EVENT_MAX_LAPSES);
+        must(report_add(report, &events.items[i], &arena, &row, &passed) == 0);
+    }
+    report_count_text(report, kind, STR("x"));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str rest = {(const char *)data, size};
+    struct report cleanup_report report = {0};
+
+    must(report_init(&report) == 0);
+    report.replay = true;
+    report.filter.allowed = true;
+    while (rest.len > 0) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t len = end != NULL ? (size_t)(end - rest.ptr) : rest.len;
+
+        check_line(&report, (struct str){rest.ptr, len});
+        rest.ptr += end != NULL ? len + 1 : len;
+        rest.len -= end != NULL ? len + 1 : len;
+    }
+    report_finish(&report);
+    check_written(&report);
+    return 0;
+}

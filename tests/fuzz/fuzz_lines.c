@@ -1,0 +1,47 @@
+/*
+ * A file's bytes as a row of texts: none is longer than its limit, none holds more than the file,
+ * and the walk ends.
+ */
+#define _GNU_SOURCE /* memfd_create */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "webhook/lines.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64] = "";
+    int fd = memfd_create("fuzz_lines", MFD_CLOEXEC);
+    struct lines cleanup_lines lines = {.fd = -1};
+    struct str text = {0};
+    size_t texts = 0;
+    int r = 0;
+
+    must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    must(snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) > 0);
+    must(lines_open(path, &lines) == 0);
+    while ((r = lines_next(&lines, &text)) == 1) {
+        must(text.len <= LINES_MAX_BYTES);
+
+        texts++;
+        if (texts > (size_t)1 << 20)
+            break; /* a small gzip may unpack to very much */
+    }
+    must(r == 0 || r == 1 || r == -EBADMSG);
+    must(lines.next_line >= 1);
+    (void)close(fd);
+    return 0;
+}

@@ -1,0 +1,250 @@
+/* Events, their replay and their rows, where a file cannot show it: bounds, cut packets, memory. */
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "k8s/digest.h"
+#include "planner/buffer.h"
+#include "planner/plan.h"
+#include "webhook/answer.h"
+#include "webhook/event.h"
+#include "webhook/event_inside.h"
+#include "webhook/replay.h"
+#include "webhook/replay_diff.h"
+#include "webhook/report.h"
+
+void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
+void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+
+static size_t until_failure; /* 0: none fails */
+static bool failed;
+
+void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    if (until_failure > 0 && --until_failure == 0) {
+        failed = true;
+        return NULL;
+    }
+    return __real_arena_alloc(arena, count, size);
+}
+
+#define HEAD                                                                                       \
+    "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"auditID\":\"a\",\"annotations\":{"
+#define OURS "\"h/outcome\":\"refused\",\"h/subject\":\"n/Pod/x\""
+#define RECORD                                                                                     \
+    "{\"schema\":\"sandgate.decision.v1\",\"uid\":\"u\",\"time\":\"2026-03-01T12:00:00.037Z\","    \
+    "\"kind\":\"Pod\",\"namespace\":\"n\",\"name\":\"x\",\"user\":\"dev\",\"allowed\":false,"      \
+    "\"outcome\":\"refused\",\"images\":[\"a\",\"b\"],\"levels\":{\"enforce\":\"required\"},"      \
+    "\"findings\":[{\"code\":\"c\",\"message\":\"m\",\"place\":\"p\"}],\"packet\":{\"a\":[1,2.5]}" \
+    ","                                                                                            \
+    "\"packetSha256\":\"s\",\"input\":{\"workload\":{\"skill_ref\":\"acme/x@1\"}},"                \
+    "\"warnings\":[\"sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: evidence "       \
+    "n/e\"]}"
+
+static enum event_kind kind_of(const char *text, size_t *ret_count)
+{
+    cleanup_arena struct arena arena = {0};
+    enum event_kind kind = EVENT_BLANK;
+    struct events events = {.count = 0};
+
+    cr_assert_eq(event_read(str_of(text), &arena, &events, &kind), 0);
+    *ret_count = events.count;
+    return kind;
+}
+
+/* What is passed over unread gets the kind that reading gives, where it can be told. */
+Test(event, kinds_are_told_with_and_without_reading)
+{
+    static const struct {
+        const char *text;
+        enum event_kind kind;
+        bool may_matter;
+    } rows[] = {
+        {"", EVENT_BLANK, false},
+        {" \t\r", EVENT_BLANK, false},
+        {"{\"a\":1}", EVENT_FOREIGN, false},
+        {"{\"a\":1", EVENT_BROKEN, false},
+        {"text", EVENT_BROKEN, false},
+        {HEAD "}}", EVENT_OTHER, false},
+        {"{\"annotations\":{},\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\"}", EVENT_OTHER,
+         false},
+        {HEAD OURS "}}", EVENT_AUDIT, true},
+        {HEAD "\"h/outcom\\u0065\":\"refused\",\"h/subject\":\"n/Pod/x\"}}", EVENT_AUDIT, true},
+        {HEAD "\"h/outcome\":\"odd\",\"h/subject\":\"n/Pod/x\"}}", EVENT_OTHER, true},
+        {HEAD "\"h/outcome\":\"refused\"}}", EVENT_OTHER, true},
+        {HEAD "\"/outcome\":\"refused\",\"/subject\":\"n/Pod/x\"}}", EVENT_OTHER, true},
+        {HEAD "\"outcome\":\"refused\"}}", EVENT_OTHER, true},
+        {HEAD OURS "}", EVENT_BROKEN, true},
+        {HEAD OURS "}} ", EVENT_AUDIT, true},
+        {HEAD OURS "}}x", EVENT_BROKEN, true},
+        {RECORD, EVENT_RECORD, true},
+        {"{\"outcome\":[]}", EVENT_FOREIGN, true},
+        {"[\"outcome\"]", EVENT_BROKEN, true},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        enum event_kind kind = EVENT_BLANK;
+        size_t count = 0;
+        bool decides = rows[i].kind == EVENT_AUDIT || rows[i].kind == EVENT_RECORD;
+
+        cr_assert_eq(event_may_matter(str_of(rows[i].text), &kind), rows[i].may_matter, "%s",
+                     rows[i].text);
+        cr_assert(rows[i].may_matter || kind == rows[i].kind, "%s: %d", rows[i].text, kind);
+        kind = kind_of(rows[i].text, &count);
+        cr_assert_eq(kind, rows[i].kind, "%s: %d", rows[i].text, kind);
+        cr_assert_eq(count, decides ? 1 : 0, "%s", rows[i].text);
+    }
+}
+
+Test(event, more_webhooks_than_the_limit_are_left_out)
+{
+    cleanup_arena struct arena arena = {0};
+    struct buffer b = buffer_make(&arena, 64 * 1024);
+    enum event_kind kind = EVENT_BLANK;
+    struct events events = {.count = 0};
+
+    buffer_add(&b, STR(HEAD));
+    for (int i = 0; i < EVENT_MAX_HOOKS + 1; i++)
+        buffer_add_format(&b, "\"h%d/outcome\":\"refused\",\"h%d/subject\":\"n/Pod/x\",", i, i);
+    buffer_add(&b, STR("\"z\":\"\"}}"));
+    cr_assert_eq(event_read(buffer_text(&b), &arena, &events, &kind), 0);
+    cr_assert_eq(events.count, EVENT_MAX_HOOKS);
+    cr_assert(str_equal(events.items[7].webhook, STR("h7")));
+}
+
+Test(event, findings_beyond_the_limit_are_counted)
+{
+    cleanup_arena struct arena arena = {0};
+    struct buffer b = buffer_make(&arena, 64 * 1024);
+    enum event_kind kind = EVENT_BLANK;
+    struct events events = {.count = 0};
+
+    buffer_add(&b, STR("{\"schema\":\"sandgate.decision.v1\",\"allowed\":false,"
+                       "\"outcome\":\"refused\",\"findings\":["));
+    for (int i = 0; i < EVENT_MAX_FINDINGS + 3; i++)
+        buffer_add(&b, i > 0 ? STR(",{\"code\":\"x\"}") : STR("{\"code\":\"x\"}"));
+    buffer_add(&b, STR("]}"));
+    cr_assert_eq(event_read(buffer_text(&b), &arena, &events, &kind), 0);
+    cr_assert_eq(events.items[0].finding_count, EVENT_MAX_FINDINGS);
+    cr_assert_eq(events.items[0].findings_left_out, 3);
+}
+
+/* An event of a plan whose packet does not fit the log. */
+static void make_cut(struct arena *arena, struct event *event)
+{
+    struct buffer b = buffer_make(arena, 64 * 1024);
+    struct plan plan = {0};
+
+    buffer_add(&b, STR("{\"workload\":{\"skill_ref\":\"acme/x@1\",\"requirements\":"
+                       "{\"env_allowlist\":["));
+    for (int i = 0; i < 90; i++)
+        buffer_add_format(&b, "%s\"NAME_%03d_%0250d\"", i > 0 ? "," : "", i, 0);
+    buffer_add(&b, STR("]}},\"as_of\":\"2026-03-01T12:00:00Z\"}"));
+    *event = (struct event){.input = buffer_text(&b), .packet_truncated = true};
+    cr_assert_eq(event_read_inner(event->input, arena, &event->input_tree), 0);
+    cr_assert_eq(plan_evaluate(event->input_tree, PLAN_CALLER_SUPPLIED, arena, &plan), 0);
+    cr_assert_eq(plan_packet_fit(&plan, ANSWER_MAX_PACKET_BYTES, arena, &event->packet), 0);
+    cr_assert_lt(event->packet.len, plan.packet.len);
+    cr_assert_eq(digest_make_text(plan.packet, arena, &event->packet_sha256), 0);
+    cr_assert_eq(event_read_inner(event->packet, arena, &event->packet_tree), 0);
+}
+
+Test(replay, cut_packet_is_compared_by_its_digest_and_as_it_is_cut)
+{
+    cleanup_arena struct arena arena = {0};
+    struct event event = {0};
+    struct replay replay = {0};
+
+    make_cut(&arena, &event);
+    cr_assert_eq(replay_event(&event, &arena, &replay), 0);
+    cr_assert_eq(replay.state, REPLAY_SAME_CUT);
+    event.packet_sha256 = STR("sha256:0");
+    cr_assert_eq(replay_event(&event, &arena, &replay), 0);
+    cr_assert_eq(replay.state, REPLAY_DIFFERS);
+    cr_assert(str_equal(replay.where, STR("packet-sha256")));
+    cr_assert(!str_present(replay.diff));
+}
+
+Test(replay, lists_that_grow_or_shrink_are_named_at_their_first_item)
+{
+    static const struct {
+        const char *old, *again, *where, *diff;
+    } rows[] = {
+        {"{\"a\":[1,2]}", "{\"a\":[1]}", "a[1]",
+         "@@ -1,6 +1,5 @@\n {\n   \"a\": [\n-    1,\n-    2\n+    1\n   ]\n }\n"},
+        {"{\"a\":1}", "{\"b\":1}", "a", "@@ -1,3 +1,3 @@\n {\n-  \"a\": 1\n+  \"b\": 1\n }\n"},
+        {"{\"a\":{\"b\":[{\"c\":true}]}}", "{\"a\":{\"b\":[{\"c\":false}]}}", "a.b[0].c", NULL},
+        {"{\"a\":\"1\"}", "{\"a\":1}", "a", NULL},
+        {"{}", "{\"a\":{}}", "a", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        const cJSON *old = NULL, *again = NULL;
+        struct str where = STR("nowhere"), diff = {0};
+
+        cr_assert_eq(event_read_inner(str_of(rows[i].old), &arena, &old), 0);
+        cr_assert_eq(event_read_inner(str_of(rows[i].again), &arena, &again), 0);
+        cr_assert_eq(replay_first_difference(old, again, &arena, &where), 0);
+        cr_assert(str_equal(where, str_of(rows[i].where)), "%.*s", (int)where.len, where.ptr);
+        cr_assert_eq(replay_diff(old, again, &arena, &diff), 0);
+        cr_assert(rows[i].diff == NULL || str_equal(diff, str_of(rows[i].diff)), "%.*s",
+                  (int)diff.len, diff.ptr);
+        where = STR("nowhere");
+        diff = (struct str){0};
+        cr_assert_eq(replay_first_difference(old, old, &arena, &where), 0);
+        cr_assert_eq(replay_diff(old, old, &arena, &diff), 0);
+        cr_assert(str_equal(where, STR("nowhere")) && !str_present(diff));
+    }
+}
+
+/* The whole way of one line, once with each allocation refused. */
+static void sweep(const char *text)
+{
+    size_t n = 0;
+
+    do {
+        cleanup_arena struct arena arena = {0};
+        struct report cleanup_report report = {0};
+        const struct report_row *row = NULL;
+        enum event_kind kind = EVENT_BLANK;
+        struct events events = {.count = 0};
+        bool passed = false;
+        FILE *sink = fopen("/dev/null", "we");
+        int r = 0;
+
+        cr_assert_not_null(sink);
+        failed = false;
+        until_failure = ++n;
+        r = report_init(&report);
+        report.replay = true;
+        if (r == 0)
+            r = event_read(str_of(text), &arena, &events, &kind);
+        if (r == 0)
+            r = report_add(&report, &events.items[0], &arena, &row, &passed);
+        if (r == 0)
+            report_finish(&report);
+        if (r == 0)
+            r = report_json(&report, sink);
+        if (r == 0)
+            r = report_csv(&report, sink);
+        until_failure = 0;
+        cr_assert(r == 0 || (failed && r == -ENOMEM), "allocation %zu: %d", n, r);
+        /* a row without room is counted, a denial never gone */
+        cr_assert(r != 0 ||
+                  report.totals.denied + report.totals.violates + report.totals.unknown == 1);
+        (void)fclose(sink);
+    } while (failed);
+    cr_assert_gt(n, 50, "%zu allocations", n);
+}
+
+Test(event, every_allocation_fails_once)
+{
+    sweep(RECORD);
+    sweep(HEAD OURS ",\"h/packet\":\"{\\\"hardening_profile\\\":{}}\",\"h/packet-sha256\":\"x\","
+                    "\"h/input\":\"{\\\"workload\\\":{\\\"image_digest\\\":\\\"x\\\"}}\","
+                    "\"h/findings\":\"[{\\\"code\\\":\\\"c\\\"}]\"},"
+                    "\"requestObject\":{\"a\":1,\"a\":2}}");
+}

@@ -1,0 +1,386 @@
+#include "webhook/commands/review.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "k8s/file.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/options.h"
+#include "webhook/commands/output.h"
+#include "webhook/gate.h"
+#include "webhook/nearest.h"
+
+#define MAX_EARLIER_BYTES ((size_t)256 << 20)
+#define MAX_SINCE_HOURS UINT64_C(876000) /* a hundred years */
+#define MINUTES_PER_HOUR 60
+#define SECONDS_PER_MINUTE 60
+
+static const char *const review_outputs[] = {"table", "json", "csv", "html", NULL};
+
+static const char review_about[] =
+    "Shows who was denied what and why, out of API server audit logs, batches of the audit\n"
+    "webhook, and decision logs of the gate: plain or gzip, - for standard input.\n"
+    "Equal denials of one controller are one row; a request in both logs counts once.";
+static const char review_statuses[] =
+    "  0  read, whatever is in it\n"
+    "  1  with --fail-on-denial: there is a denial\n"
+    "  2  a file cannot be read (the others are shown), or a wrong option";
+static const char review_example[] =
+    "  sandgate review --since 24h /var/log/kubernetes/audit*.log*\n"
+    "  sandgate review -n payments --finding 'gate.image.*' -o csv audit.log.gz\n"
+    "  sandgate review -o json audit.log >today.json\n"
+    "  sandgate review --compare yesterday.json audit.log\n"
+    "  sandgate review --follow /var/log/kubernetes/audit.log";
+
+/* What the command line says. */
+struct review_line {
+    const char *since;
+    const char *until;
+    struct option_texts namespaces, outcomes, findings, users, workloads, images;
+    bool allowed;
+    unsigned output;
+    const char *compare;
+    bool follow;
+    bool fail_on_denial;
+};
+
+#define FILTER_ROW(long_name, short_name, what, field, text)                                       \
+    {                                                                                              \
+        .name = (long_name), .letter = (short_name), .kind = OPTION_TEXTS, .value = (what),        \
+        .help = (text), .target.texts = &line->field                                               \
+    }
+
+static enum options_result review_read_line(struct review_line *line, int argc, char **argv,
+                                            struct arena *arena, struct operands *ret_operands)
+{
+    const struct option_row rows[] = {
+        {.name = "since",
+         .kind = OPTION_TEXT,
+         .value = "TIME",
+         .target.text = &line->since,
+         .help = "from that time on: 2026-03-01T12:00:00Z, or 90m, 24h, 7d ago"},
+        {.name = "until",
+         .kind = OPTION_TEXT,
+         .value = "TIME",
+         .target.text = &line->until,
+         .help = "before that time"},
+        FILTER_ROW("namespace", 'n', "NAME", namespaces, "only that namespace (several: again)"),
+        FILTER_ROW("outcome", 0, "OUTCOME", outcomes, "only that outcome, as refused or exempt"),
+        FILTER_ROW("finding", 0, "CODE", findings, "only with that finding; gate.image.* for all"),
+        FILTER_ROW("user", 0, "NAME", users, "only asked for by that user; NAME* for a beginning"),
+        FILTER_ROW("workload", 'w', "NAME", workloads, "only that controller or object; NAME*"),
+        FILTER_ROW("image", 0, "TEXT", images, "only with an image that has TEXT in it"),
+        {.name = "allowed",
+         .kind = OPTION_FLAG,
+         .target.flag = &line->allowed,
+         .help = "also what was simply allowed"},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_CHOICE,
+         .choices = review_outputs,
+         .help = "how it is printed (table)",
+         .target.choice = &line->output},
+        {.name = "compare",
+         .kind = OPTION_TEXT,
+         .value = "FILE",
+         .target.text = &line->compare,
+         .help = "what is new or gone since that report (-o json)"},
+        {.name = "follow",
+         .letter = 'f',
+         .kind = OPTION_FLAG,
+         .target.flag = &line->follow,
+         .help = "read on as the last FILE grows, through its rotation"},
+        {.name = "fail-on-denial",
+         .kind = OPTION_FLAG,
+         .target.flag = &line->fail_on_denial,
+         .help = "end with 1 where there is a denial"},
+    };
+    const struct options options = {
+        .arguments = "FILE…",
+        .about = review_about,
+        .statuses = review_statuses,
+        .example = review_example,
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+    };
+
+    return options_read(&options, argc, argv, arena, ret_operands);
+}
+
+static struct moment review_now(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (struct moment){.sec = (int64_t)now.tv_sec + MOMENT_UNIX_EPOCH_SEC,
+                           .nsec = (int32_t)now.tv_nsec};
+}
+
+/* RFC 3339, or a whole number with m, h or d: so long ago. */
+static bool review_read_time(const char *text, struct moment *ret_moment)
+{
+    struct str s = str_of(text);
+    struct str digits = {s.ptr, s.len > 0 ? s.len - 1 : 0};
+    uint64_t number = 0;
+    int64_t unit = 0;
+
+    if (moment_read(s, ret_moment))
+        return true;
+    switch (s.len > 0 ? s.ptr[s.len - 1] : '\0') {
+    case 'm':
+        unit = SECONDS_PER_MINUTE;
+        break;
+    case 'h':
+        unit = SECONDS_PER_MINUTE * MINUTES_PER_HOUR;
+        break;
+    case 'd':
+        unit = MOMENT_SECONDS_PER_DAY;
+        break;
+    default:
+        return false;
+    }
+    if (!text_read_number(digits, 0, MAX_SINCE_HOURS, &number))
+        return false;
+    *ret_moment = moment_add_seconds(review_now(), -(int64_t)number * unit);
+    return true;
+}
+
+static bool review_take_list(const struct option_texts *texts, struct arena *arena,
+                             struct str_list *ret_list)
+{
+    struct str *items = arena_alloc(arena, texts->count + 1, sizeof(*items));
+
+    if (items == NULL)
+        return false;
+    for (size_t i = 0; i < texts->count; i++)
+        items[i] = str_of(texts->items[i]);
+    *ret_list = (struct str_list){items, texts->count};
+    return true;
+}
+
+/* A mistyped outcome would show nothing, and look like peace. */
+static bool review_check_outcomes(const struct option_texts *outcomes, const char *command)
+{
+    const char *names[OUTCOME_NOT_EVALUATED + 2] = {"unavailable", "timeout"};
+    const size_t count = sizeof(names) / sizeof(names[0]);
+
+    for (int i = OUTCOME_READY; i <= OUTCOME_NOT_EVALUATED; i++)
+        names[i + 1] = gate_outcome_text((enum gate_outcome)i);
+    for (size_t i = 0; i < outcomes->count; i++) {
+        struct str given = str_of(outcomes->items[i]);
+        const char *nearest = NULL;
+        bool known = false;
+
+        for (size_t k = 0; k < count && !known; k++)
+            known = str_equal(given, str_of(names[k]));
+        if (known)
+            continue;
+        nearest = nearest_name(given, names, count);
+        (void)options_refuse(command, "there is no outcome %s%s%s%s", outcomes->items[i],
+                             nearest != NULL ? "; did you mean " : "",
+                             nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+        return false;
+    }
+    return true;
+}
+
+static bool review_take_filter(const struct review_line *line, const char *command,
+                               struct arena *arena, struct report_filter *filter)
+{
+    filter->allowed = line->allowed;
+    filter->has_since = line->since != NULL;
+    filter->has_until = line->until != NULL;
+    if (filter->has_since && !review_read_time(line->since, &filter->since)) {
+        (void)options_refuse(command, "--since is a time such as 2026-03-01T12:00:00Z, or 24h");
+        return false;
+    }
+    if (filter->has_until && !review_read_time(line->until, &filter->until)) {
+        (void)options_refuse(command, "--until is a time such as 2026-03-01T12:00:00Z, or 24h");
+        return false;
+    }
+    if (!review_check_outcomes(&line->outcomes, command))
+        return false;
+    return review_take_list(&line->namespaces, arena, &filter->namespaces) &&
+           review_take_list(&line->outcomes, arena, &filter->outcomes) &&
+           review_take_list(&line->findings, arena, &filter->findings) &&
+           review_take_list(&line->users, arena, &filter->users) &&
+           review_take_list(&line->workloads, arena, &filter->workloads) &&
+           review_take_list(&line->images, arena, &filter->images);
+}
+
+static int review_add_events(struct log_review *review, const struct events *events,
+                             struct arena *arena)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        const struct report_row *row = NULL;
+        bool passed = false;
+        int r = report_add(&review->report, &events->items[i], arena, &row, &passed);
+
+        if (r == 0 && passed && review->show_at_once)
+            r = review_print_event(review, &events->items[i], row);
+        if (r == 0 && passed && review->show_at_once && fflush(stdout) != 0)
+            r = -errno;
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int review_add_text(struct log_review *review, const struct lines *lines, struct str text)
+{
+    struct arena cleanup_arena arena = {.limit_bytes = REVIEW_MAX_EVENT_BYTES};
+    enum event_kind kind = EVENT_BLANK;
+    struct events events = {.count = 0};
+    int r = 0;
+
+    if (event_may_matter(text, &kind)) {
+        r = event_read(text, &arena, &events, &kind);
+        if (r == -ENOMEM) {
+            kind = EVENT_BROKEN; /* more in it than the limit lets us hold */
+            events.count = 0;
+            r = 0;
+        }
+    }
+    if (r == 0)
+        r = review_add_events(review, &events, &arena);
+    if (kind == EVENT_BROKEN && !str_present(review->report.totals.first_broken))
+        report_count_text(
+            &review->report, kind,
+            arena_format(&arena, "%s:%llu", lines->path, (unsigned long long)lines->line));
+    else
+        report_count_text(&review->report, kind, (struct str){0});
+    return r;
+}
+
+int log_review_read(struct log_review *review, struct lines *lines)
+{
+    struct progress progress = {.what = "MiB read", .total = (size_t)(lines->size >> 20)};
+    uint64_t bytes = lines->bytes_read;
+    struct str text = {0};
+    int r = 0;
+
+    while ((r = lines_next(lines, &text)) == 1) {
+        r = review_add_text(review, lines, text);
+        if (r < 0 || review_follow_stopped())
+            break;
+        while (progress.total > 0 && !review->show_at_once &&
+               (lines->bytes_read >> 20) > progress.done)
+            progress_step(&progress);
+    }
+    progress_hide();
+    review->report.totals.bytes += lines->bytes_read >= bytes ? lines->bytes_read - bytes : 0;
+    return r;
+}
+
+/* 0, or COMMAND_FAILED where the file cannot be read; the others are read all the same. */
+static int review_file(struct log_review *review, const char *path, bool follow)
+{
+    struct lines cleanup_lines lines = {.fd = -1};
+    int r = lines_open(path, &lines);
+
+    if (r == 0) {
+        review->report.totals.files++;
+        lines.keep_tail = follow && lines.regular; /* a pipe's end is an end */
+        if (lines.keep_tail)
+            review_follow_prepare();
+        r = log_review_read(review, &lines);
+        if (r == 0 && lines.keep_tail)
+            r = review_follow(review, &lines);
+        review->report.totals.too_long += lines.too_long;
+        review->report.totals.torn += lines.torn;
+    }
+    if (r == -EBADMSG)
+        complain("%s: the compressed data is damaged; what is before that is counted", path);
+    else if (r < 0)
+        complain("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
+    return r < 0 ? COMMAND_FAILED : COMMAND_YES;
+}
+
+static int review_compare(struct log_review *review, const char *path)
+{
+    struct file_folder cleanup_folder folder = {0};
+    struct arena cleanup_arena arena = {0};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const char *what = NULL;
+    struct str bytes = {0};
+    char *directory = slash == NULL
+                          ? arena_copy(&arena, STR("."))
+                          : arena_copy(&arena, (struct str){path, (size_t)(slash - path) + 1});
+    int r = directory != NULL ? file_folder_open(directory, &folder) : -ENOMEM;
+
+    if (r == 0)
+        r = file_read(&folder, name, MAX_EARLIER_BYTES, &arena, &bytes);
+    if (r == 0)
+        r = report_compare(&review->report, bytes, str_of(path), &arena, &what);
+    if (r < 0)
+        complain("%s: %s", path, r == -EBADMSG && what != NULL ? what : file_error_text(r));
+    return r < 0 ? COMMAND_FAILED : COMMAND_YES;
+}
+
+static int review_all(struct log_review *review, const struct review_line *line,
+                      const struct operands *operands)
+{
+    int status = COMMAND_YES;
+    int r = line->follow && review->output == REVIEW_OUTPUT_CSV ? report_csv_head(stdout) : 0;
+
+    for (size_t i = 0; r == 0 && i < operands->count; i++) {
+        bool last = i + 1 == operands->count;
+
+        if (review_file(review, operands->items[i], line->follow && last) != COMMAND_YES)
+            status = COMMAND_FAILED;
+    }
+    report_finish(&review->report);
+    if (line->compare != NULL && review_compare(review, line->compare) != COMMAND_YES)
+        status = COMMAND_FAILED;
+    if (r == 0)
+        r = review_print(review);
+    if (r < 0) {
+        complain("the report cannot be written: %s", strerror(-r));
+        return COMMAND_FAILED;
+    }
+    review_print_losses(&review->report);
+    if (status == COMMAND_YES && line->fail_on_denial && review->report.totals.denied > 0)
+        status = COMMAND_NO;
+    return status;
+}
+
+static int review_run(int argc, char **argv)
+{
+    struct arena cleanup_arena arena = {0};
+    struct log_review review = {.output = REVIEW_OUTPUT_TABLE};
+    struct review_line line = {0};
+    struct operands operands = {0};
+    enum options_result result = review_read_line(&line, argc, argv, &arena, &operands);
+    int status = COMMAND_FAILED;
+
+    if (result != OPTIONS_READ)
+        return options_status(result);
+    if (operands.count == 0)
+        return options_refuse(argv[0], "FILE is needed, or - for standard input");
+    review.output = (enum review_output)line.output;
+    review.show_at_once = line.follow;
+    if (review.output == REVIEW_OUTPUT_HTML && line.follow)
+        return options_refuse(argv[0], "--output html shows an end; --follow has none");
+    if (review.output == REVIEW_OUTPUT_HTML && !report_has_html())
+        return options_refuse(argv[0],
+                              "--output html is not in this version: take table, json, csv");
+    if (report_init(&review.report) < 0) {
+        report_done(&review.report);
+        complain("out of memory");
+        return COMMAND_FAILED;
+    }
+    review.report.replay = true;
+    if (review_take_filter(&line, argv[0], &arena, &review.report.filter))
+        status = review_all(&review, &line, &operands);
+    report_done(&review.report);
+    return status;
+}
+
+const struct command command_review = {
+    .name = "review",
+    .summary = "denials and their reasons, out of audit logs",
+    .run = review_run,
+};

@@ -1,0 +1,370 @@
+/* review_print - a report on a terminal. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "planner/buffer.h"
+#include "webhook/commands/output.h"
+#include "webhook/commands/review.h"
+
+#define MAX_CELL_BYTES ((size_t)64 * 1024)
+#define SHOWN_CODES 2 /* in one cell; the rest is counted */
+#define TIME_BYTES 19 /* of a time as a table shows it, without fraction */
+
+static enum output_colour colour_of(enum event_verdict verdict)
+{
+    switch (verdict) {
+    case EVENT_DENIED:
+        return COLOUR_BAD;
+    case EVENT_VIOLATES:
+    case EVENT_UNKNOWN:
+        return COLOUR_WARN;
+    case EVENT_ALLOWED:
+        break;
+    }
+    return COLOUR_GOOD;
+}
+
+/* `2026-03-01T12:00:00Z`; what has another zone or form stands as it is. */
+static struct str short_time(struct str time, struct arena *arena)
+{
+    if (time.len > TIME_BYTES + 1 && time.ptr[TIME_BYTES] == '.' && time.ptr[time.len - 1] == 'Z')
+        return arena_format(arena, "%.*sZ", TIME_BYTES, time.ptr);
+    return time.len > 0 ? time : STR("-");
+}
+
+static struct str object_text(const struct event *e, struct arena *arena)
+{
+    struct str name = e->workload.len > 0 ? e->workload : e->name;
+
+    return arena_format(arena, "%.*s/%.*s/%.*s", (int)e->namespace_name.len,
+                        str_present(e->namespace_name) ? e->namespace_name.ptr : "",
+                        (int)e->object_kind.len,
+                        str_present(e->object_kind) ? e->object_kind.ptr : "", (int)name.len,
+                        str_present(name) ? name.ptr : "");
+}
+
+static struct str codes_text(const struct event *e, struct arena *arena)
+{
+    struct buffer b = buffer_make(arena, MAX_CELL_BYTES);
+    size_t shown = 0, more = 0;
+
+    buffer_add(&b, STR(""));
+    for (size_t i = 0; i < e->finding_count; i++) {
+        if (i > 0 && str_equal(e->findings[i].code, e->findings[i - 1].code))
+            continue;
+        if (shown == SHOWN_CODES) {
+            more++;
+            continue;
+        }
+        if (shown++ > 0)
+            buffer_add(&b, STR(", "));
+        buffer_add(&b, e->findings[i].code);
+    }
+    if (more > 0)
+        buffer_add_format(&b, " and %zu more", more);
+    return buffer_text(&b);
+}
+
+static struct str user_text(const struct report_texts *users, struct arena *arena)
+{
+    if (users->count == 0)
+        return STR("-");
+    if (users->count == 1 && users->left_out == 0)
+        return users->items[0];
+    return arena_format(arena, "%.*s and %zu more", (int)users->items[0].len, users->items[0].ptr,
+                        users->count - 1 + users->left_out);
+}
+
+static struct str number_text(uint64_t number, struct arena *arena)
+{
+    return arena_format(arena, "%llu", (unsigned long long)number);
+}
+
+static int print_table(struct table *table)
+{
+    int r = table_print(table, stdout);
+
+    fputc('\n', stdout);
+    return r;
+}
+
+static int print_rows(const struct report *report, struct arena *arena)
+{
+    struct table table = table_make(arena, 7);
+
+    if (report->row_count == 0)
+        return 0;
+    table_add(&table, (struct table_cell[]){{STR("LAST"), COLOUR_FAINT},
+                                            {STR("COUNT"), COLOUR_FAINT},
+                                            {STR("VERDICT"), COLOUR_FAINT},
+                                            {STR("OBJECT"), COLOUR_FAINT},
+                                            {STR("OUTCOME"), COLOUR_FAINT},
+                                            {STR("USER"), COLOUR_FAINT},
+                                            {STR("FINDINGS"), COLOUR_FAINT}});
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct report_row *row = report->rows[i];
+        const struct event *e = &row->event;
+        struct table_cell cells[] = {
+            {.text = short_time(row->last_text, arena)},
+            {.text = number_text(row->count, arena)},
+            {str_of(event_verdict_text(e->verdict)), colour_of(e->verdict)},
+            {.text = object_text(e, arena)},
+            {.text = e->outcome},
+            {.text = user_text(&row->users, arena)},
+            {.text = codes_text(e, arena)},
+        };
+
+        table_add(&table, cells);
+    }
+    return print_table(&table);
+}
+
+static int print_namespaces(const struct report *report, struct arena *arena)
+{
+    struct table table = table_make(arena, 5);
+
+    if (report->namespaces.count == 0)
+        return 0;
+    table_add(&table, (struct table_cell[]){{STR("NAMESPACE"), COLOUR_FAINT},
+                                            {STR("DENIED"), COLOUR_FAINT},
+                                            {STR("VIOLATES"), COLOUR_FAINT},
+                                            {STR("OTHER"), COLOUR_FAINT},
+                                            {STR("ROWS"), COLOUR_FAINT}});
+    for (size_t i = 0; i < report->namespaces.count; i++) {
+        const struct report_sum *s = &report->namespaces.items[i];
+        struct table_cell cells[] = {
+            {.text = s->name},
+            {number_text(s->denied, arena), s->denied > 0 ? COLOUR_BAD : COLOUR_PLAIN},
+            {.text = number_text(s->violates, arena)},
+            {.text = number_text(s->other, arena)},
+            {.text = number_text(s->rows, arena)},
+        };
+
+        table_add(&table, cells);
+    }
+    return print_table(&table);
+}
+
+static int print_findings(const struct report *report, struct arena *arena)
+{
+    struct table table = table_make(arena, 4);
+
+    if (report->codes.count == 0)
+        return 0;
+    table_add(&table, (struct table_cell[]){{STR("FINDING"), COLOUR_FAINT},
+                                            {STR("EVENTS"), COLOUR_FAINT},
+                                            {STR("ROWS"), COLOUR_FAINT},
+                                            {STR("WHAT TO DO"), COLOUR_FAINT}});
+    for (size_t i = 0; i < report->codes.count; i++) {
+        const struct report_sum *s = &report->codes.items[i];
+        const char *hint = report_hint(s->name);
+        struct table_cell cells[] = {
+            {.text = s->name},
+            {.text = number_text(s->denied + s->violates + s->other, arena)},
+            {.text = number_text(s->rows, arena)},
+            {.text = hint != NULL ? str_of(hint) : STR("-")},
+        };
+
+        table_add(&table, cells);
+    }
+    return print_table(&table);
+}
+
+static int print_lapses(const struct report *report, struct arena *arena)
+{
+    struct table table = table_make(arena, 4);
+
+    if (report->lapse_count == 0)
+        return 0;
+    table_add(&table, (struct table_cell[]){{STR("ENDS"), COLOUR_FAINT},
+                                            {STR("WHAT"), COLOUR_FAINT},
+                                            {STR("NAME"), COLOUR_FAINT},
+                                            {STR("LAST USED"), COLOUR_FAINT}});
+    for (size_t i = 0; i < report->lapse_count; i++) {
+        const struct report_lapse *l = &report->lapses[i];
+        char at[MOMENT_TEXT_BYTES] = "";
+        struct table_cell cells[4] = {{.colour = COLOUR_WARN}};
+
+        moment_write(l->at, at);
+        cells[0].text = str_of(at);
+        cells[1].text = l->kind;
+        cells[2].text = l->name;
+        cells[3].text = short_time(l->last_text, arena);
+        table_add(&table, cells);
+    }
+    return print_table(&table);
+}
+
+/* `new` or `gone`; NULL where it was and is there. */
+static const char *change_text(const struct report_change *c)
+{
+    if (c->before == 0)
+        return "new";
+    return c->now == 0 ? "gone" : NULL;
+}
+
+static int print_changes(const struct report *report, struct arena *arena)
+{
+    struct table table = table_make(arena, 5);
+    size_t shown = 0;
+
+    if (!report->changes.compared)
+        return 0;
+    table_add(&table, (struct table_cell[]){{STR("CHANGE"), COLOUR_FAINT},
+                                            {STR("BEFORE"), COLOUR_FAINT},
+                                            {STR("NOW"), COLOUR_FAINT},
+                                            {STR("WORKLOAD"), COLOUR_FAINT},
+                                            {STR("FINDING"), COLOUR_FAINT}});
+    for (size_t i = 0; i < report->changes.count; i++) {
+        const struct report_change *c = &report->changes.items[i];
+        const struct event e = {
+            .namespace_name = c->namespace_name, .object_kind = c->kind, .workload = c->workload};
+        bool of_all = !str_present(c->workload);
+        const char *change = of_all ? "total" : change_text(c);
+        struct table_cell cells[] = {
+            {str_of(change), c->before == 0 ? COLOUR_BAD
+                             : of_all       ? COLOUR_PLAIN
+                                            : COLOUR_GOOD},
+            {.text = number_text(c->before, arena)},
+            {.text = number_text(c->now, arena)},
+            {.text = of_all ? STR("-") : object_text(&e, arena)},
+            {.text = c->code.len > 0 ? c->code : STR("-")},
+        };
+
+        if (change == NULL || (of_all && c->before == c->now))
+            continue;
+        table_add(&table, cells);
+        shown++;
+    }
+    if (shown > 0)
+        return print_table(&table);
+    printf("Nothing is new and nothing is gone since the earlier report.\n\n");
+    return 0;
+}
+
+static void print_totals(const struct report *report)
+{
+    const struct report_totals *t = &report->totals;
+
+    printf("%llu denied, %llu violating, %llu unknown, %llu allowed; "
+           "%llu decisions in %llu lines of %llu %s",
+           (unsigned long long)t->denied, (unsigned long long)t->violates,
+           (unsigned long long)t->unknown, (unsigned long long)t->allowed,
+           (unsigned long long)t->decisions, (unsigned long long)t->texts,
+           (unsigned long long)t->files, t->files == 1 ? "file" : "files");
+    if (t->repeated > 0)
+        printf("; %llu seen twice, counted once", (unsigned long long)t->repeated);
+    if (t->filtered_out > 0)
+        printf("; %llu not shown", (unsigned long long)t->filtered_out);
+    fputc('\n', stdout);
+}
+
+static int print_page(const struct report *report)
+{
+    struct arena cleanup_arena arena = {0};
+    int r = print_rows(report, &arena);
+
+    if (r == 0)
+        r = print_namespaces(report, &arena);
+    if (r == 0)
+        r = print_findings(report, &arena);
+    if (r == 0)
+        r = print_lapses(report, &arena);
+    if (r == 0)
+        r = print_changes(report, &arena);
+    if (r == 0)
+        print_totals(report);
+    return r;
+}
+
+int review_print(const struct log_review *review)
+{
+    switch (review->output) {
+    case REVIEW_OUTPUT_JSON:
+        return review->show_at_once ? 0 : report_json(&review->report, stdout);
+    case REVIEW_OUTPUT_CSV:
+        return review->show_at_once ? 0 : report_csv(&review->report, stdout);
+    case REVIEW_OUTPUT_HTML:
+        return report_html(&review->report, stdout);
+    case REVIEW_OUTPUT_TABLE:
+        break;
+    }
+    if (review->show_at_once)
+        fputc('\n', stdout);
+    return print_page(&review->report);
+}
+
+static int print_line(const struct event *event)
+{
+    struct arena cleanup_arena arena = {0};
+    struct str texts[] = {
+        short_time(event->time_text, &arena),
+        str_of(event_verdict_text(event->verdict)),
+        object_text(event, &arena),
+        event->outcome,
+        event->user,
+        codes_text(event, &arena),
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct str shown = output_visible(&arena, texts[i]);
+
+        if (!str_present(shown))
+            return -ENOMEM;
+        if (i > 0)
+            fputs("  ", stdout);
+        output_print(stdout, i == 1 ? colour_of(event->verdict) : COLOUR_PLAIN, shown);
+    }
+    fputc('\n', stdout);
+    return 0;
+}
+
+int review_print_event(const struct log_review *review, const struct event *event,
+                       const struct report_row *row)
+{
+    switch (review->output) {
+    case REVIEW_OUTPUT_JSON:
+        return row != NULL ? report_json_row(row, stdout) : 0;
+    case REVIEW_OUTPUT_CSV:
+        return row != NULL ? report_csv_row(row, stdout) : 0;
+    case REVIEW_OUTPUT_HTML:
+        return -EINVAL;
+    case REVIEW_OUTPUT_TABLE:
+        break;
+    }
+    return print_line(event);
+}
+
+void review_print_losses(const struct report *report)
+{
+    const struct report_totals *t = &report->totals;
+    const struct {
+        uint64_t number;
+        const char *what;
+    } losses[] = {
+        {t->broken, "cannot be read"},
+        {t->torn, "lists or compressed files end too early"},
+        {t->too_long, "longer than 16 MiB, passed over"},
+        {t->foreign, "neither audit events nor decisions"},
+        {t->log_truncated, "cut short by the API server"},
+        {t->without_bodies, "read without their objects, which are no proper JSON"},
+        {t->untimed, "decisions without a time that can be read"},
+        {t->rows_left_out, "decisions beyond the limit of rows: counted in the sums only"},
+        {t->details_left_out, "rows without packet, input and messages: no room for them"},
+        {t->lapses_left_out, "ends of evidence beyond the limit"},
+        {report->namespaces.left_out, "decisions in namespaces beyond the limit"},
+        {report->changes.left_out, "changes beyond the limit"},
+    };
+
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        if (losses[i].number == 0)
+            continue;
+        if (i == 0 && str_present(t->first_broken))
+            complain("%llu lines cannot be read, the first is %.*s",
+                     (unsigned long long)losses[i].number, (int)t->first_broken.len,
+                     t->first_broken.ptr);
+        else
+            complain("%llu %s", (unsigned long long)losses[i].number, losses[i].what);
+    }
+}

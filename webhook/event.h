@@ -1,0 +1,123 @@
+#ifndef WEBHOOK_EVENT_H
+#define WEBHOOK_EVENT_H
+
+/*
+ * event - what a log says of one decision of the gate: an event of the API server's audit log with
+ * our annotations (gate-v1, section 7), or a line of the decision log (record.h). Which of them a
+ * text is, its content tells.
+ *
+ * Nothing here is believed: whoever can write to a log, or ask for a pod with a strange name, can
+ * put any text here. Texts are UTF-8 without NUL; who shows them escapes them.
+ *
+ * Errors     0; -ENOMEM, also where the arena's limit is reached; -EIO no random numbers.
+ *            What is wrong with a text is no error but its enum event_kind.
+ * Ownership  everything lies in the arena.
+ */
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "planner/arena.h"
+#include "planner/list.h"
+#include "planner/moment.h"
+#include "planner/text.h"
+
+#define EVENT_MAX_HOOKS 8      /* webhooks of ours in one audit event */
+#define EVENT_MAX_FINDINGS 256 /* of one decision; more are counted */
+#define EVENT_MAX_IMAGES 64
+#define EVENT_MAX_WARNINGS 8
+
+/* What a text turned out to be. */
+enum event_kind {
+    EVENT_BLANK = 0,
+    EVENT_BROKEN,  /* cannot be read: torn, no JSON, no UTF-8, a wrong type */
+    EVENT_FOREIGN, /* JSON of something else */
+    EVENT_OTHER,   /* an audit event without an annotation of ours */
+    EVENT_AUDIT,
+    EVENT_RECORD,
+};
+
+enum event_verdict {
+    EVENT_UNKNOWN = 0, /* the request failed, and the log does not say whose fault it was */
+    EVENT_DENIED,
+    EVENT_VIOLATES, /* allowed, but a finding would block where it is enforced */
+    EVENT_ALLOWED,
+};
+
+struct event_finding {
+    struct str code;
+    struct str place; /* absent for the planner's */
+    struct str message;
+    bool of_planner;
+};
+
+struct event {
+    enum event_kind kind; /* EVENT_AUDIT or EVENT_RECORD */
+    struct str webhook;   /* its name in the audit log; absent in a record */
+    struct str id;        /* auditID, or uid of the review */
+    struct str time_text;
+    struct moment time;
+    bool timed;
+    enum event_verdict verdict;
+    bool dry_run;
+    struct str operation; /* as the source has it: "create", or "CREATE" */
+    struct str namespace_name;
+    struct str object_kind;
+    struct str name;     /* "" or `<generateName>*` where there is none yet */
+    struct str workload; /* of the controller where one is known, else name without `-*` */
+    struct str user;
+    struct str_list images;
+    struct str level; /* "enforce=required warn=none audit=none"; of an audit event what it shows */
+    struct str outcome;
+    const struct event_finding *findings;
+    size_t finding_count;
+    size_t findings_left_out;
+    struct str packet; /* compact JSON; absent without a plan */
+    const cJSON *packet_tree;
+    struct str packet_sha256;
+    bool packet_truncated;
+    struct str input; /* compact JSON; absent where it was too large, or without a plan */
+    const cJSON *input_tree;
+    struct str evidence;
+    struct str exemption;
+    struct str violations;
+    struct str error;
+    struct str message; /* of a denial */
+    struct str_list warnings;
+    bool log_truncated;  /* the API server took something out of the event */
+    bool without_bodies; /* its objects could not be read, and were left out */
+};
+
+struct events {
+    struct event items[EVENT_MAX_HOOKS];
+    size_t count;
+};
+
+/*
+ * Without reading it: a text that cannot hold a decision of ours gets its kind and gives false.
+ * True for all that must be read. Never false for what event_read() would find a decision in.
+ */
+bool event_may_matter(struct str text, enum event_kind *ret_kind) __attribute__((nonnull));
+
+int event_read(struct str text, struct arena *arena, struct events *ret_events,
+               enum event_kind *ret_kind) __attribute__((warn_unused_result, nonnull));
+
+/* Static texts: "denied", "violates", "allowed", "unknown". */
+const char *event_verdict_text(enum event_verdict verdict);
+
+/* When what the decision stood on ends, within 72 hours of it. */
+struct event_lapse {
+    struct str kind; /* "evidence" or "exemption" */
+    struct str name; /* `<namespace>/<name>` */
+    struct moment at;
+};
+
+#define EVENT_MAX_LAPSES 4
+
+/* How many there are. Evidence's own expires_at is not in the audit log: only the end of its age
+ * is seen there. */
+size_t event_lapses(const struct event *event,
+                    struct event_lapse ret_lapses[static EVENT_MAX_LAPSES]);
+
+#endif

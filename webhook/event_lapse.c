@@ -1,0 +1,98 @@
+/* event_lapse - evidence and exemptions that end soon, as a log shows it. */
+
+#include "planner/plan.h"
+#include "planner/tree.h"
+#include "webhook/answer.h"
+#include "webhook/event.h"
+
+#define WARNING_HEAD STR("sandgate: ends at ")
+#define WARNING_MIDDLE STR(", sign it anew before: ")
+#define UNTIL STR(" until=")
+
+static struct str behind(struct str s, size_t n)
+{
+    return (struct str){s.ptr + n, s.len - n};
+}
+
+/* Up to the first blank: `payments/acme-report-1.4.0`. */
+static struct str document_name(struct str text)
+{
+    const char *blank = text.len > 0 ? memchr(text.ptr, ' ', text.len) : NULL;
+
+    return blank != NULL ? (struct str){text.ptr, (size_t)(blank - text.ptr)} : (struct str){0};
+}
+
+/* The warning that a user got (answer_message.c). */
+static bool read_warning(struct str warning, struct event_lapse *lapse)
+{
+    size_t time_bytes = MOMENT_TEXT_BYTES - 1;
+    struct str rest = warning;
+
+    if (!str_starts_with(rest, WARNING_HEAD))
+        return false;
+    rest = behind(rest, WARNING_HEAD.len);
+    if (rest.len < time_bytes || !moment_read((struct str){rest.ptr, time_bytes}, &lapse->at))
+        return false;
+    rest = behind(rest, time_bytes);
+    if (!str_starts_with(rest, WARNING_MIDDLE))
+        return false;
+    rest = behind(rest, WARNING_MIDDLE.len);
+    lapse->kind = document_name(rest);
+    if (!str_present(lapse->kind))
+        return false;
+    lapse->name = behind(rest, lapse->kind.len + 1);
+    return true;
+}
+
+static bool is_soon(const struct event *event, struct moment at)
+{
+    return event->timed && moment_compare(at, event->time) >= 0 &&
+           moment_compare(at, moment_add_seconds(event->time, ANSWER_LAPSE_WARNING_SEC)) <= 0;
+}
+
+static bool exemption_ends(const struct event *event, struct event_lapse *lapse)
+{
+    struct str text = event->exemption, name = document_name(text);
+
+    for (size_t i = 0; str_present(name) && i + UNTIL.len < text.len; i++) {
+        if (!str_starts_with(behind(text, i), UNTIL))
+            continue;
+        lapse->kind = STR("exemption");
+        lapse->name = name;
+        return moment_read(behind(text, i + UNTIL.len), &lapse->at) && is_soon(event, lapse->at);
+    }
+    return false;
+}
+
+static bool evidence_ages(const struct event *event, struct event_lapse *lapse)
+{
+    const cJSON *input = event->input_tree;
+    struct str observed =
+        tree_get_text(tree_get(tree_get(input, "workload"), "requirements"), "observed_at");
+    const cJSON *given = tree_get(input, "max_age_days");
+    int days = PLAN_DEFAULT_AGE_DAYS;
+    struct moment at = {0};
+
+    lapse->kind = STR("evidence");
+    lapse->name = document_name(event->evidence);
+    if (!str_present(lapse->name) || !moment_read(str_trim(observed), &at) ||
+        (given != NULL && !plan_read_max_age(given, &days)))
+        return false;
+    lapse->at = moment_add_seconds(at, days * MOMENT_SECONDS_PER_DAY);
+    return is_soon(event, lapse->at);
+}
+
+size_t event_lapses(const struct event *event,
+                    struct event_lapse ret_lapses[static EVENT_MAX_LAPSES])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < event->warnings.count && count < EVENT_MAX_LAPSES; i++)
+        count += read_warning(event->warnings.items[i], &ret_lapses[count]);
+    /* a record has said it all; an audit event has no warnings */
+    if (event->kind == EVENT_RECORD)
+        return count;
+    count += exemption_ends(event, &ret_lapses[count]);
+    count += evidence_ages(event, &ret_lapses[count]);
+    return count;
+}

@@ -1,0 +1,198 @@
+#include "webhook/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "webhook/lines_inside.h"
+
+#define BYTE_ORDER_MARK STR("\xef\xbb\xbf")
+
+static int look_at_file(struct lines *lines)
+{
+    struct stat st = {0};
+
+    if (fstat(lines->fd, &st) < 0)
+        return -errno;
+    if (S_ISDIR(st.st_mode))
+        return -EISDIR;
+    lines->device = st.st_dev;
+    lines->inode = st.st_ino;
+    lines->regular = S_ISREG(st.st_mode);
+    lines->size = lines->regular ? (uint64_t)st.st_size : 0;
+    return 0;
+}
+
+int lines_open(const char *path, struct lines *ret_lines)
+{
+    struct lines lines = {.fd = STDIN_FILENO, .path = path, .next_line = 1};
+    int r = 0;
+
+    if (path[0] != '-' || path[1] != '\0')
+        lines.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (lines.fd < 0)
+        return -errno;
+    r = look_at_file(&lines);
+    if (r < 0) {
+        lines_close(&lines);
+        return r;
+    }
+    *ret_lines = lines;
+    return 0;
+}
+
+void lines_close(struct lines *lines)
+{
+    lines_inflate_free(lines->inflate);
+    free(lines->bytes);
+    if (lines->fd > STDIN_FILENO)
+        (void)close(lines->fd);
+    *lines = (struct lines){.fd = -1};
+}
+
+static struct str without_frame(struct str line)
+{
+    if (str_starts_with(line, BYTE_ORDER_MARK)) {
+        line.ptr += BYTE_ORDER_MARK.len;
+        line.len -= BYTE_ORDER_MARK.len;
+    }
+    if (line.len > 0 && line.ptr[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
+/* Behind a byte order mark at the beginning, so that a list behind one is seen. */
+static void skip_mark(struct lines *lines)
+{
+    struct str rest = {lines->bytes + lines->begin, lines->end - lines->begin};
+
+    if (str_starts_with(rest, BYTE_ORDER_MARK))
+        lines->begin += BYTE_ORDER_MARK.len;
+}
+
+/* What is left at the end: a last line, whole or torn. */
+static int take_tail(struct lines *lines, struct str *ret_text)
+{
+    struct str rest = {lines->bytes + lines->begin, lines->end - lines->begin};
+
+    if (lines->keep_tail)
+        return 0;
+    lines->begin = lines->end;
+    if (lines->passing_over || rest.len == 0) {
+        lines->passing_over = false;
+        return 0;
+    }
+    lines->line = lines->next_line++;
+    *ret_text = without_frame(rest);
+    return 1;
+}
+
+/* One line; looked: bytes behind `begin` that hold no line's end. */
+static int next_line(struct lines *lines, struct str *ret_text)
+{
+    size_t looked = 0;
+
+    for (;;) {
+        size_t have = lines->end - lines->begin;
+        const char *from = have > 0 ? lines->bytes + lines->begin : NULL;
+        const char *end = have > looked ? memchr(from + looked, '\n', have - looked) : NULL;
+        int r = 0;
+
+        if (end != NULL) {
+            size_t len = (size_t)(end - from);
+
+            lines->begin += len + 1;
+            lines->line = lines->next_line++;
+            if (lines->passing_over) {
+                lines->passing_over = false;
+                looked = 0;
+                continue;
+            }
+            *ret_text = without_frame((struct str){from, len});
+            return 1;
+        }
+        looked = have;
+        if (lines->passing_over) {
+            lines->begin = lines->end;
+            looked = 0;
+        }
+        r = lines_fill(lines);
+        if (r == 0)
+            return take_tail(lines, ret_text);
+        if (r == -ENOBUFS) {
+            lines->too_long++;
+            lines->passing_over = true;
+            r = 1;
+        }
+        if (r < 0)
+            return r;
+    }
+}
+
+int lines_next(struct lines *lines, struct str *ret_text)
+{
+    for (;;) {
+        int r = 0;
+
+        if (lines->begin == lines->end) {
+            r = lines_fill(lines);
+            if (r <= 0 && !lines->walk.on)
+                return r;
+            if (r < 0)
+                return r;
+        }
+        if (!lines->walk.on && !lines->passing_over) {
+            skip_mark(lines);
+            r = lines_walk_begins(lines);
+            if (r < 0)
+                return r;
+        }
+        if (!lines->walk.on)
+            return next_line(lines, ret_text);
+        r = lines_walk_next(lines, ret_text);
+        if (r != 0 || lines->walk.on)
+            return r;
+    }
+}
+
+/* 1: there are bytes that were not read yet, or the file was cut and is read anew. */
+static int look_for_more(struct lines *lines)
+{
+    struct stat now = {0};
+
+    if (fstat(lines->fd, &now) < 0)
+        return -errno;
+    if ((uint64_t)now.st_size < lines->bytes_read) {
+        if (lseek(lines->fd, 0, SEEK_SET) < 0)
+            return -errno;
+        lines->torn += lines->end > lines->begin;
+        lines_input_reset(lines);
+        return 1;
+    }
+    return (uint64_t)now.st_size > lines->bytes_read ? 1 : 0;
+}
+
+int lines_follow(struct lines *lines)
+{
+    struct stat named = {0};
+    int fd = -1, r = look_for_more(lines);
+
+    /* while a log is exchanged there may be none of its name for a moment */
+    if (r != 0 || !lines->regular || stat(lines->path, &named) < 0 ||
+        (named.st_ino == lines->inode && named.st_dev == lines->device))
+        return r;
+    /* what came just before the exchange */
+    r = look_for_more(lines);
+    if (r != 0)
+        return r;
+    fd = open(lines->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return 0;
+    (void)close(lines->fd);
+    lines->fd = fd;
+    lines->torn += lines->end > lines->begin;
+    lines_input_reset(lines);
+    return look_at_file(lines) < 0 ? 0 : 1;
+}

@@ -1,0 +1,105 @@
+#include "webhook/replay.h"
+
+#include <errno.h>
+
+#include "k8s/digest.h"
+#include "planner/buffer.h"
+#include "planner/plan.h"
+#include "planner/tree.h"
+#include "webhook/answer.h"
+#include "webhook/event_inside.h"
+#include "webhook/replay_diff.h"
+
+const char *replay_state_text(enum replay_state state)
+{
+    switch (state) {
+    case REPLAY_NO_INPUT:
+        return "no input";
+    case REPLAY_SAME:
+        return "same";
+    case REPLAY_SAME_CUT:
+        return "same, cut";
+    case REPLAY_DIFFERS:
+        return "differs";
+    case REPLAY_NO_PLAN:
+        break;
+    }
+    return "no plan";
+}
+
+static enum plan_provenance recorded_provenance(const cJSON *packet)
+{
+    const cJSON *source = tree_get(tree_get(packet, "hardening_profile"), "source_evidence");
+
+    return str_equal(tree_get_text(source, "provenance"), STR("signed_configmap"))
+               ? PLAN_SIGNED_CONFIGMAP
+               : PLAN_CALLER_SUPPLIED;
+}
+
+/* What the log would carry of this plan: the packet, or the packet cut to its bound. */
+static int make_again(const struct event *event, enum plan_provenance provenance,
+                      struct arena *arena, struct replay *replay, struct str *ret_logged)
+{
+    struct plan plan = {0};
+    int r = plan_evaluate(event->input_tree, provenance, arena, &plan);
+
+    if (r == 0) {
+        replay->packet = plan.packet;
+        r = digest_make_text(plan.packet, arena, &replay->sha256);
+    }
+    if (r == 0)
+        r = plan_packet_fit(&plan, ANSWER_MAX_PACKET_BYTES, arena, ret_logged);
+    return r;
+}
+
+static bool is_same(const struct event *event, const struct replay *replay, struct str logged)
+{
+    if (str_present(event->packet_sha256) && !str_equal(event->packet_sha256, replay->sha256))
+        return false;
+    if (!str_present(event->packet))
+        return str_present(event->packet_sha256);
+    return str_equal(event->packet, logged);
+}
+
+static int say_difference(const struct event *event, struct str logged, struct arena *arena,
+                          struct replay *replay)
+{
+    const cJSON *again = NULL;
+    int r = event_read_inner(logged, arena, &again);
+
+    replay->where = STR("packet-sha256");
+    if (r < 0 || event->packet_tree == NULL || again == NULL)
+        return r;
+    r = replay_first_difference(event->packet_tree, again, arena, &replay->where);
+    if (r == 0)
+        r = replay_diff(event->packet_tree, again, arena, &replay->diff);
+    return r;
+}
+
+int replay_event(const struct event *event, struct arena *arena, struct replay *ret_replay)
+{
+    struct replay replay = {0};
+    struct str logged = {0};
+    int r = 0;
+
+    *ret_replay = replay;
+    if (!str_present(event->packet) && !str_present(event->packet_sha256))
+        return 0;
+    replay.state = REPLAY_NO_INPUT;
+    if (tree_is(event->input_tree, cJSON_Object)) {
+        r = make_again(event, recorded_provenance(event->packet_tree), arena, &replay, &logged);
+        /* without a packet its provenance is not known either */
+        if (r == 0 && event->packet_tree == NULL && !is_same(event, &replay, logged))
+            r = make_again(event, PLAN_SIGNED_CONFIGMAP, arena, &replay, &logged);
+        if (r < 0)
+            return r;
+        replay.state = !is_same(event, &replay, logged) ? REPLAY_DIFFERS
+                       : event->packet_truncated        ? REPLAY_SAME_CUT
+                                                        : REPLAY_SAME;
+    }
+    if (replay.state == REPLAY_DIFFERS)
+        r = say_difference(event, logged, arena, &replay);
+    if (r == 0)
+        *ret_replay = replay;
+    return r;
+}

@@ -1,0 +1,417 @@
+#include "webhook/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "webhook/clean.h"
+#include "webhook/report_inside.h"
+
+#define SLOTS 32768u /* of the table of rows; more than three a row */
+
+int report_init(struct report *report)
+{
+    int r = 0;
+
+    *report = (struct report){0};
+    report->row_arena.limit_bytes = REPORT_MAX_ROW_BYTES;
+    report->detail_arena.limit_bytes = REPORT_MAX_DETAIL_BYTES;
+    if (getrandom(&report->seed, sizeof(report->seed), 0) != (ssize_t)sizeof(report->seed))
+        return -EIO;
+    report->recent = report_recent_new();
+    report->rows = calloc(REPORT_MAX_ROWS, sizeof(struct report_row *));
+    report->slots = calloc(SLOTS, sizeof(*report->slots));
+    report->lapses = calloc(REPORT_MAX_LAPSES, sizeof(*report->lapses));
+    if (report->recent == NULL || report->rows == NULL || report->slots == NULL ||
+        report->lapses == NULL)
+        return -ENOMEM;
+    r = report_sums_init(&report->namespaces, REPORT_MAX_NAMESPACES, &report->row_arena);
+    return r == 0 ? report_sums_init(&report->codes, REPORT_MAX_CODES, &report->row_arena) : r;
+}
+
+void report_done(struct report *report)
+{
+    report_recent_free(report->recent);
+    free((void *)report->rows);
+    free(report->slots);
+    free(report->lapses);
+    free(report->changes.items);
+    free(report->changes.slots);
+    arena_release(&report->changes.arena);
+    arena_release(&report->row_arena);
+    arena_release(&report->detail_arena);
+    *report = (struct report){0};
+}
+
+/* Copies into one arena. The first that fails spoils the rest. */
+struct keeper {
+    struct arena *arena;
+    bool failed;
+};
+
+static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
+{
+    char *copy = NULL;
+
+    if (!str_present(s) || k->failed)
+        return (struct str){0};
+    s = clean_cut(s, max_bytes);
+    copy = arena_copy(k->arena, s);
+    k->failed = copy == NULL;
+    return copy != NULL ? (struct str){copy, s.len} : (struct str){0};
+}
+
+static struct str keep_name(struct keeper *k, struct str s)
+{
+    return keep(k, s, REPORT_MAX_TEXT_BYTES);
+}
+
+static uint64_t row_key(const struct report *report, const struct event *event)
+{
+    struct siphash h = siphash_make(report->seed);
+
+    siphash_byte(&h, (unsigned char)event->verdict);
+    siphash_byte(&h, event->dry_run);
+    report_hash(&h, event->namespace_name);
+    report_hash(&h, event->object_kind);
+    report_hash(&h, event->workload);
+    report_hash(&h, event->outcome);
+    report_hash(&h, event->packet_sha256);
+    for (size_t i = 0; i < event->finding_count; i++) {
+        report_hash(&h, event->findings[i].code);
+        report_hash(&h, event->findings[i].place);
+    }
+    return siphash_end(&h);
+}
+
+/* The slot of that row, or the free one where it belongs. */
+static uint32_t *find_slot(const struct report *report, uint64_t key)
+{
+    size_t slot = key % SLOTS;
+
+    while (report->slots[slot] != 0 && report->rows[report->slots[slot] - 1]->key != key)
+        slot = (slot + 1) % SLOTS;
+    return &report->slots[slot];
+}
+
+static void add_text(struct report_texts *texts, size_t max, struct str text, struct keeper *k)
+{
+    if (text.len == 0 || list_holds((struct str_list){texts->items, texts->count}, text))
+        return;
+    if (texts->count == max) {
+        texts->left_out++;
+        return;
+    }
+    if (texts->items == NULL)
+        texts->items = arena_alloc(k->arena, max, sizeof(*texts->items));
+    text = keep_name(k, text);
+    if (texts->items == NULL || !str_present(text)) {
+        texts->left_out++;
+        return;
+    }
+    texts->items[texts->count++] = text;
+}
+
+static void add_event(struct report_row *row, const struct event *event, struct keeper *k)
+{
+    add_text(&row->users, REPORT_MAX_USERS, event->user, k);
+    for (size_t i = 0; i < event->images.count; i++)
+        add_text(&row->images, REPORT_MAX_IMAGES, event->images.items[i], k);
+    row->count++;
+}
+
+/* Times are kept in place: their texts have a limit, so that a row does not grow. */
+static void set_time(struct str *ret_text, char *room, struct str text)
+{
+    size_t len = text.len < REPORT_MAX_TIME_BYTES ? text.len : REPORT_MAX_TIME_BYTES;
+
+    if (len > 0)
+        memcpy(room, text.ptr, len);
+    *ret_text = (struct str){room, len};
+}
+
+static void add_time(struct report_row *row, const struct event *event)
+{
+    if (!event->timed)
+        return;
+    if (row->count == 0 || moment_compare(event->time, row->first) < 0 ||
+        row->first_text.len == 0) {
+        row->first = event->time;
+        set_time(&row->first_text, row->first_room, event->time_text);
+    }
+    if (row->count == 0 || moment_compare(event->time, row->last) >= 0 || row->last_text.len == 0) {
+        row->last = event->time;
+        set_time(&row->last_text, row->last_room, event->time_text);
+    }
+}
+
+static void keep_findings(struct event *copy, const struct event *event, struct keeper *names,
+                          struct keeper *details)
+{
+    struct event_finding *findings = NULL;
+
+    copy->findings = NULL;
+    if (event->finding_count == 0)
+        return;
+    findings = arena_alloc(names->arena, event->finding_count, sizeof(*findings));
+    names->failed = names->failed || findings == NULL;
+    for (size_t i = 0; i < event->finding_count && !names->failed; i++) {
+        findings[i] = (struct event_finding){
+            .code = keep_name(names, event->findings[i].code),
+            .place = keep_name(names, event->findings[i].place),
+            .message = keep_name(details, event->findings[i].message),
+            .of_planner = event->findings[i].of_planner,
+        };
+    }
+    copy->findings = findings;
+}
+
+/* All but lists; what is large goes to the details, and stays away where they are full. */
+static void keep_event(struct report_row *row, const struct event *event, struct keeper *names,
+                       struct keeper *details)
+{
+    struct event *copy = &row->event;
+
+    *copy = *event;
+    copy->webhook = keep_name(names, event->webhook);
+    copy->id = keep_name(names, event->id);
+    copy->operation = keep_name(names, event->operation);
+    copy->namespace_name = keep_name(names, event->namespace_name);
+    copy->object_kind = keep_name(names, event->object_kind);
+    copy->name = keep_name(names, event->name);
+    copy->workload = keep_name(names, event->workload);
+    copy->level = keep_name(names, event->level);
+    copy->outcome = keep_name(names, event->outcome);
+    copy->packet_sha256 = keep_name(names, event->packet_sha256);
+    copy->evidence = keep_name(names, event->evidence);
+    copy->exemption = keep_name(names, event->exemption);
+    copy->violations = keep_name(names, event->violations);
+    copy->error = keep_name(names, event->error);
+    copy->message = keep_name(details, event->message);
+    copy->packet = keep(details, event->packet, SIZE_MAX);
+    copy->input = keep(details, event->input, SIZE_MAX);
+    keep_findings(copy, event, names, details);
+    /* the row's own fields say this, and trees die with the scratch arena */
+    copy->user = copy->time_text = (struct str){0};
+    copy->images = copy->warnings = (struct str_list){0};
+    copy->packet_tree = copy->input_tree = NULL;
+}
+
+/* NULL with 0 where there is no room for a row. */
+static int make_row(struct report *report, const struct event *event, struct arena *scratch,
+                    uint64_t key, struct report_row **ret_row)
+{
+    struct keeper names = {.arena = &report->row_arena}, details = {.arena = &report->detail_arena};
+    struct report_row *row = NULL;
+    struct replay replay = {0};
+
+    *ret_row = NULL;
+    if (report->row_count == REPORT_MAX_ROWS)
+        return 0;
+    row = arena_alloc(&report->row_arena, 1, sizeof(*row));
+    if (row == NULL)
+        return 0;
+    row->key = key;
+    keep_event(row, event, &names, &details);
+    if (report->replay) {
+        int r = replay_event(event, scratch, &replay);
+
+        if (r < 0)
+            return r;
+        row->replay = replay.state;
+        row->replay_where = keep_name(&names, replay.where);
+    }
+    if (names.failed)
+        return 0;
+    row->without_details = details.failed;
+    report->totals.details_left_out += details.failed;
+    *ret_row = row;
+    return 0;
+}
+
+static void note_lapse(struct report *report, const struct event_lapse *lapse,
+                       const struct event *event)
+{
+    struct keeper k = {.arena = &report->row_arena};
+    struct siphash h = siphash_make(report->seed);
+    struct report_lapse *l = NULL;
+    uint64_t key = 0;
+
+    report_hash(&h, lapse->kind);
+    report_hash(&h, lapse->name);
+    siphash_add(&h, (struct str){(const char *)&lapse->at.sec, sizeof(lapse->at.sec)});
+    key = siphash_end(&h);
+    for (size_t i = 0; i < report->lapse_count && l == NULL; i++)
+        l = report->lapses[i].key == key ? &report->lapses[i] : NULL;
+    if (l == NULL && report->lapse_count < REPORT_MAX_LAPSES) {
+        l = &report->lapses[report->lapse_count];
+        *l = (struct report_lapse){.key = key, .at = lapse->at};
+        l->kind = keep_name(&k, lapse->kind);
+        l->name = keep_name(&k, lapse->name);
+        if (k.failed)
+            l = NULL;
+        else
+            report->lapse_count++;
+    }
+    if (l == NULL) {
+        report->totals.lapses_left_out++;
+        return;
+    }
+    l->count++;
+    if (event->timed)
+        set_time(&l->last_text, l->last_room, event->time_text);
+}
+
+static void count_verdict(struct report_totals *t, enum event_verdict verdict)
+{
+    t->denied += verdict == EVENT_DENIED;
+    t->violates += verdict == EVENT_VIOLATES;
+    t->unknown += verdict == EVENT_UNKNOWN;
+    t->allowed += verdict == EVENT_ALLOWED;
+}
+
+/* Each finding of an event once, however often it is there. */
+static int sum_up(struct report *report, const struct event *event, bool new_row)
+{
+    int r = report_sums_add(&report->namespaces, report->seed, event->namespace_name,
+                            event->verdict, new_row, &report->row_arena);
+
+    for (size_t i = 0; r == 0 && i < event->finding_count; i++) {
+        bool again = false;
+
+        for (size_t k = 0; k < i && !again; k++)
+            again = str_equal(event->findings[k].code, event->findings[i].code);
+        if (!again)
+            r = report_sums_add(&report->codes, report->seed, event->findings[i].code,
+                                event->verdict, new_row, &report->row_arena);
+    }
+    return r;
+}
+
+static int add_to_row(struct report *report, const struct event *event, struct arena *scratch,
+                      const struct report_row **ret_row, bool *ret_new)
+{
+    struct keeper names = {.arena = &report->row_arena};
+    uint64_t key = row_key(report, event);
+    uint32_t *slot = find_slot(report, key);
+    struct report_row *row = *slot != 0 ? report->rows[*slot - 1] : NULL;
+
+    *ret_new = row == NULL;
+    if (row == NULL) {
+        int r = make_row(report, event, scratch, key, &row);
+
+        if (r < 0)
+            return r;
+        if (row == NULL) {
+            *ret_new = false;
+            report->totals.rows_left_out++;
+            return 0;
+        }
+        report->rows[report->row_count++] = row;
+        *slot = (uint32_t)report->row_count;
+    }
+    add_time(row, event);
+    add_event(row, event, &names);
+    *ret_row = row;
+    return 0;
+}
+
+int report_add(struct report *report, const struct event *event, struct arena *scratch,
+               const struct report_row **ret_row, bool *ret_passed)
+{
+    struct event_lapse lapses[EVENT_MAX_LAPSES];
+    struct report_totals *t = &report->totals;
+    size_t lapse_count = 0;
+    bool is_new = false;
+    int r = 0;
+
+    *ret_row = NULL;
+    *ret_passed = false;
+    t->decisions++;
+    t->log_truncated += event->log_truncated;
+    t->without_bodies += event->without_bodies;
+    t->untimed += !event->timed;
+    if (report_recent_seen(report->recent, report->seed, event)) {
+        t->repeated++;
+        return 0;
+    }
+    /* what ends soon is of interest where all went well, too */
+    if (report_passes_around(&report->filter, event)) {
+        lapse_count = event_lapses(event, lapses);
+        for (size_t i = 0; i < lapse_count; i++)
+            note_lapse(report, &lapses[i], event);
+    }
+    if (!report_passes(&report->filter, event)) {
+        t->filtered_out++;
+        return 0;
+    }
+    count_verdict(t, event->verdict);
+    r = add_to_row(report, event, scratch, ret_row, &is_new);
+    *ret_passed = r == 0;
+    return r == 0 ? sum_up(report, event, is_new) : r;
+}
+
+void report_count_text(struct report *report, enum event_kind kind, struct str place)
+{
+    struct report_totals *t = &report->totals;
+    struct keeper k = {.arena = &report->row_arena};
+
+    t->texts++;
+    t->blank += kind == EVENT_BLANK;
+    t->foreign += kind == EVENT_FOREIGN;
+    t->audit_events += kind == EVENT_OTHER || kind == EVENT_AUDIT;
+    if (kind == EVENT_BROKEN) {
+        t->broken++;
+        if (!str_present(t->first_broken))
+            t->first_broken = keep_name(&k, place);
+    }
+}
+
+static int order_of(enum event_verdict verdict)
+{
+    switch (verdict) {
+    case EVENT_DENIED:
+        return 0;
+    case EVENT_VIOLATES:
+        return 1;
+    case EVENT_UNKNOWN:
+        return 2;
+    case EVENT_ALLOWED:
+        break;
+    }
+    return 3;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct report_row *x = *(const struct report_row *const *)a;
+    const struct report_row *y = *(const struct report_row *const *)b;
+    int r = order_of(x->event.verdict) - order_of(y->event.verdict);
+
+    if (r == 0)
+        r = moment_compare(y->last, x->last);
+    if (r == 0)
+        r = str_compare(x->event.namespace_name, y->event.namespace_name);
+    if (r == 0)
+        r = str_compare(x->event.name, y->event.name);
+    return r != 0 ? r : str_compare(x->event.packet_sha256, y->event.packet_sha256);
+}
+
+static int compare_lapses(const void *a, const void *b)
+{
+    const struct report_lapse *x = a, *y = b;
+    int r = moment_compare(x->at, y->at);
+
+    return r != 0 ? r : str_compare(x->name, y->name);
+}
+
+void report_finish(struct report *report)
+{
+    if (report->row_count > 0)
+        qsort((void *)report->rows, report->row_count, sizeof(struct report_row *), compare_rows);
+    if (report->lapse_count > 0)
+        qsort(report->lapses, report->lapse_count, sizeof(*report->lapses), compare_lapses);
+    report_sums_sort(&report->namespaces);
+    report_sums_sort(&report->codes);
+}

@@ -1,0 +1,120 @@
+/* report_recent - which decisions were counted already, in bounded memory. */
+
+#include <stdlib.h>
+
+#include "planner/tree.h"
+#include "webhook/report_inside.h"
+
+#define WAYS 4u
+#define SETS (REPORT_RECENT_IDS / WAYS)
+#define TWINS 65536u
+
+/* How often what looks the same came from each log. */
+struct twin {
+    uint64_t key;
+    uint32_t audit, record;
+};
+
+struct report_recent {
+    uint64_t ids[SETS][WAYS]; /* the newest of a set first; 0: none */
+    struct twin twins[TWINS];
+};
+
+struct report_recent *report_recent_new(void)
+{
+    return calloc(1, sizeof(struct report_recent));
+}
+
+void report_recent_free(struct report_recent *recent)
+{
+    free(recent);
+}
+
+/* Whether the id is there. It is afterwards. */
+static bool id_seen(struct report_recent *recent, uint64_t id)
+{
+    uint64_t *set = recent->ids[id % SETS];
+    size_t i = 0;
+    bool seen = false;
+
+    id |= 1; /* never 0 */
+    while (i < WAYS - 1 && set[i] != id)
+        i++;
+    seen = set[i] == id;
+    for (; i > 0; i--)
+        set[i] = set[i - 1];
+    set[0] = id;
+    return seen;
+}
+
+static bool id_is_there(const struct report_recent *recent, uint64_t id)
+{
+    const uint64_t *set = recent->ids[id % SETS];
+
+    id |= 1;
+    for (size_t i = 0; i < WAYS; i++) {
+        if (set[i] == id)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t id_key(struct siphash_seed seed, const struct event *event, char source,
+                       struct str webhook)
+{
+    struct siphash h = siphash_make(seed);
+
+    siphash_byte(&h, (unsigned char)source);
+    report_hash(&h, event->id);
+    report_hash(&h, webhook);
+    return siphash_end(&h);
+}
+
+/*
+ * The uid of a review is not the id of its audit event. But both logs carry the input, which holds
+ * the moment of the decision: of what is equal in that, object, packet and outcome, as many are
+ * counted as the log says that has more of them.
+ */
+static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
+                      const struct event *event)
+{
+    struct str as_of = tree_get_text(event->input_tree, "as_of");
+    struct siphash h = siphash_make(seed);
+    struct twin *twin = NULL;
+    uint64_t key = 0;
+    uint32_t *mine = NULL, *other = NULL;
+
+    if (as_of.len == 0)
+        return false;
+    report_hash(&h, as_of);
+    report_hash(&h, event->namespace_name);
+    report_hash(&h, event->object_kind);
+    report_hash(&h, event->name);
+    report_hash(&h, event->outcome);
+    report_hash(&h, event->user);
+    report_hash(&h, event->packet_sha256);
+    key = siphash_end(&h);
+    twin = &recent->twins[key % TWINS];
+    if (twin->key != key)
+        *twin = (struct twin){.key = key};
+    mine = event->kind == EVENT_AUDIT ? &twin->audit : &twin->record;
+    other = event->kind == EVENT_AUDIT ? &twin->record : &twin->audit;
+    *mine += *mine < UINT32_MAX;
+    return *mine <= *other;
+}
+
+bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
+                        const struct event *event)
+{
+    char source = event->kind == EVENT_AUDIT ? 'a' : 'r', other = source == 'a' ? 'r' : 'a';
+    bool seen = false;
+
+    if (event->id.len > 0) {
+        seen = id_seen(recent, id_key(seed, event, source, event->webhook));
+        if (!seen)
+            seen = id_is_there(recent, id_key(seed, event, other, (struct str){0}));
+        if (event->webhook.len > 0)
+            (void)id_seen(recent, id_key(seed, event, source, (struct str){0}));
+    }
+    return seen || twin_seen(recent, seed, event);
+}

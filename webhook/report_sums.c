@@ -1,0 +1,110 @@
+/* report_sums - events by a name, and what to do about a finding. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "webhook/answer_internal.h"
+#include "webhook/gate.h"
+#include "webhook/report_inside.h"
+
+int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)
+{
+    *sums = (struct report_sums){.max = max, .slot_count = max * 2};
+    sums->items = arena_alloc(arena, max, sizeof(*sums->items));
+    sums->slots = arena_alloc(arena, sums->slot_count, sizeof(*sums->slots));
+    return sums->items != NULL && sums->slots != NULL ? 0 : -ENOMEM;
+}
+
+/* The entry of that name, made where there is none yet; NULL beyond the limit. */
+static struct report_sum *find_sum(struct report_sums *sums, struct siphash_seed seed,
+                                   struct str name, struct arena *arena)
+{
+    struct siphash h = siphash_make(seed);
+    struct report_sum *sum = NULL;
+    size_t slot = 0;
+    char *copy = NULL;
+
+    report_hash(&h, name);
+    slot = siphash_end(&h) % sums->slot_count;
+    for (; sums->slots[slot] != 0; slot = (slot + 1) % sums->slot_count) {
+        sum = &sums->items[sums->slots[slot] - 1];
+        if (str_equal(sum->name, name))
+            return sum;
+    }
+    copy = sums->count < sums->max ? arena_copy(arena, name) : NULL;
+    if (copy == NULL)
+        return NULL;
+    sum = &sums->items[sums->count++];
+    *sum = (struct report_sum){.name = {copy, name.len}};
+    sums->slots[slot] = (uint32_t)sums->count;
+    return sum;
+}
+
+int report_sums_add(struct report_sums *sums, struct siphash_seed seed, struct str name,
+                    enum event_verdict verdict, bool new_row, struct arena *arena)
+{
+    struct report_sum *sum = find_sum(sums, seed, name, arena);
+
+    if (sum == NULL) {
+        sums->left_out++;
+        return 0;
+    }
+    sum->denied += verdict == EVENT_DENIED;
+    sum->violates += verdict == EVENT_VIOLATES;
+    sum->other += verdict == EVENT_ALLOWED || verdict == EVENT_UNKNOWN;
+    sum->rows += new_row;
+    return 0;
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct report_sum *x = a, *y = b;
+    uint64_t n = x->denied + x->violates + x->other, m = y->denied + y->violates + y->other;
+
+    if (x->denied != y->denied)
+        return x->denied > y->denied ? -1 : 1;
+    if (n != m)
+        return n > m ? -1 : 1;
+    return str_compare(x->name, y->name);
+}
+
+/* The hash table is of no use afterwards. */
+void report_sums_sort(struct report_sums *sums)
+{
+    if (sums->count > 0)
+        qsort(sums->items, sums->count, sizeof(*sums->items), most_first);
+}
+
+static const char *gate_hint(enum gate_code code)
+{
+    static const char *const hints[GATE_CODE_COUNT] = {
+        [GATE_CODE_ANNOTATION_MISSING] =
+            "annotate the pod template with skill-ref or image-digest of its signed requirements",
+        [GATE_CODE_ANNOTATION_UNKNOWN] = "correct the annotation's key, or take it off",
+        [GATE_CODE_ANNOTATION_INVALID] = "correct the annotation's value",
+        [GATE_CODE_ANNOTATION_CONFLICT] = "state one thing only: signed evidence counts",
+        [GATE_CODE_BASELINE_INVALID] = "sign the baseline anew, or take it away",
+        [GATE_CODE_BASELINE_MISSING] = "apply a signed SandboxBaseline",
+        [GATE_CODE_EVIDENCE_MISSING] = "sign requirements of this workload and apply them",
+        [GATE_CODE_EVIDENCE_EXPIRED] = "observe the requirements anew and sign them",
+        [GATE_CODE_EVIDENCE_CONFLICT] = "take away all but one of the documents",
+        [GATE_CODE_IMAGE_UNPINNED] = "write the image with its digest, name@sha256:…",
+        [GATE_CODE_IMAGE_UNLISTED] = "run an image that the evidence lists, or sign this one",
+        [GATE_CODE_REVIEW_UNUSABLE] = "correct the object where the message says",
+    };
+
+    return hints[code];
+}
+
+const char *report_hint(struct str code)
+{
+    for (int i = 0; i < GATE_CODE_COUNT; i++) {
+        if (str_equal(code, str_of(gate_code_text((enum gate_code)i))))
+            return gate_hint((enum gate_code)i);
+    }
+    for (int i = 0; i < PLAN_CODE_COUNT; i++) {
+        if (str_equal(code, str_of(plan_code_text((enum plan_code)i))))
+            return answer_hint((enum plan_code)i);
+    }
+    return NULL;
+}
