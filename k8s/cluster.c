@@ -134,7 +134,7 @@ static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
 
     next_msec = cluster_earlier(next_msec, cluster_feeds_next(cluster));
     next_msec = cluster_earlier(next_msec, cluster_build_next(cluster));
-    next_msec = cluster_earlier(next_msec, cluster_confirm_next(cluster, now_msec));
+    next_msec = cluster_earlier(next_msec, cluster_confirm_next(cluster));
     return next_msec > now_msec ? (uint32_t)(next_msec - now_msec) : 0;
 }
 

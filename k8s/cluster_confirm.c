@@ -83,15 +83,7 @@ static uint64_t begun_msec(const struct cluster *cluster, size_t back)
     return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
 }
 
-/* When one more may begin, as far as the second's bound goes. */
-static uint64_t next_read_msec(const struct cluster *cluster)
-{
-    if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
-        return 0;
-    return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
-}
-
-/* How many more may be asked for now. */
+/* How many more may be asked for now: with those that wait to begin never more than a second's. */
 static size_t room_for_reads(const struct cluster *cluster, uint64_t now_msec)
 {
     size_t used = 0;
@@ -258,8 +250,7 @@ static void run_reads(struct cluster *cluster, uint64_t now_msec)
             free_read(cluster, read);
             continue;
         }
-        if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING ||
-            now_msec < next_read_msec(cluster) || is_under_way(cluster, read))
+        if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING || is_under_way(cluster, read))
             continue;
         r = begin_read(cluster, read, now_msec);
         if (r < 0)
@@ -401,7 +392,7 @@ void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
     run_reads(cluster, now_msec);
 }
 
-uint64_t cluster_confirm_next(const struct cluster *cluster, uint64_t now_msec)
+uint64_t cluster_confirm_next(const struct cluster *cluster)
 {
     uint64_t next_msec = 0;
 
@@ -410,8 +401,6 @@ uint64_t cluster_confirm_next(const struct cluster *cluster, uint64_t now_msec)
         next_msec = cluster_earlier(next_msec, waiter->deadline_msec);
     if (wants_refresh(cluster) && !cluster->refreshing)
         next_msec = cluster_earlier(next_msec, cluster->refresh_msec + CLUSTER_REFRESH_MSEC);
-    if (next_read_msec(cluster) > now_msec)
-        next_msec = cluster_earlier(next_msec, next_read_msec(cluster));
     return next_msec;
 }
 

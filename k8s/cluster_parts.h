@@ -178,7 +178,7 @@ uint64_t cluster_build_next(const struct cluster *cluster);
 void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec);
 /* Begins reads, ends waits. */
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
-uint64_t cluster_confirm_next(const struct cluster *cluster, uint64_t now_msec);
+uint64_t cluster_confirm_next(const struct cluster *cluster);
 /* Whether someone waits for a snapshot of what is known now. */
 bool cluster_snapshot_wanted(const struct cluster *cluster);
 void cluster_refresh_listed(struct cluster_feed *feed);
