@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs a program out of an image's file tree as a pod of the chart runs it, without a container engine.
 
-Usage: container.py ROOT [--mount SOURCE:TARGET]... -- PROGRAM [ARGUMENT]...
+Usage: container.py ROOT [--mount SOURCE:TARGET[:rw]]... [--env NAME=VALUE]... -- PROGRAM [ARGUMENT]...
 
-Its world is ROOT and the mounts, all read-only, /proc, and a few devices; its user is 65532; it has no capability and
-can gain none; of the environment only KUBERNETES_* variables and the sanitizers' come along. The process keeps its id,
-so that whoever started this knows whom to signal, and its network. Needs root, or leave to make a user namespace. Not
-here: seccomp, cgroups, namespaces of processes and of the network.
+Its world is ROOT and the mounts, read-only where not said otherwise, /proc, and a few devices; its user is 65532; it
+has no capability and can gain none; of the environment only KUBERNETES_* variables and the sanitizers' come along. The
+process keeps its id, so that whoever started this knows whom to signal, and its network. Needs root, or leave to make a
+user namespace. Not here: seccomp, cgroups, namespaces of processes and of the network.
 """
 import argparse
 import ctypes
@@ -71,8 +71,8 @@ def build(world, mounts):
     bind("/proc", f"{world}/proc", read_only=False)
     for name in DEVICES:
         bind(f"/dev/{name}", f"{world}/dev/{name}", read_only=False)
-    for source, target in mounts:
-        bind(source, world + target)
+    for source, target, *how in mounts:
+        bind(source, world + target, read_only=how != ["rw"])
     mount(None, world, flags=MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
@@ -91,12 +91,14 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", maxsplit=2)[1])
     parser.add_argument("root")
     parser.add_argument("--mount", action="append", default=[])
+    parser.add_argument("--env", action="append", default=[])
     parser.add_argument("command", nargs="+")
     given = parser.parse_args()
     kept = {name: value for name, value in os.environ.items() if name.startswith(("KUBERNETES_", "ASAN_", "UBSAN_"))}
+    kept.update(each.split("=", 1) for each in given.env)
     own_namespaces()
     world = os.path.realpath(given.root)
-    build(world, [each.split(":", 1) for each in given.mount])
+    build(world, [each.split(":") for each in given.mount])
     os.chroot(world)
     os.chdir("/")
     give_up_everything()

@@ -31,9 +31,9 @@ def whole(command):
     return check.returncode == 0 and not check.stderr and not command.endswith("\\")
 
 
-def commands(text):
-    """(command, expected output) of each console block, in order."""
-    for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.S | re.M):
+def commands(text, fence="console"):
+    """(command, expected output) of each block of that kind, in order. What needs a cluster is in shell-session blocks."""
+    for block in re.findall(rf"^```{fence}\n(.*?)^```$", text, flags=re.S | re.M):
         command, output = None, []
         for line in block.rstrip("\n").split("\n"):
             if command is not None and not output and not whole(command):

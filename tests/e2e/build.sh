@@ -1,0 +1,57 @@
+#!/bin/sh
+# Builds everything that cluster.sh starts, and Helm:
+#   build.sh FOLDER          with the newest Kubernetes (cluster/go.mod)
+#   build.sh FOLDER 1.35     with another one (cluster/go-1.35.mod)
+set -eu
+out=$(mkdir -p "${1:?usage: build.sh FOLDER [1.MINOR]}" && cd "$1" && pwd)
+modfile=go${2:+-$2}.mod
+cd "$(dirname "$0")"
+export CGO_ENABLED=0
+
+version=$(cd cluster && go version) || {
+	echo "build.sh: no Go that can build Kubernetes; install Go 1.26 or newer, as https://go.dev/doc/install says" >&2
+	exit 1
+}
+echo "build.sh: $version"
+
+# One program for all of Kubernetes and etcd: linked once, called by several names. The version comes from the
+# linker; without it the API server says v0.0.0-master+$Format:%H$ and Helm charts' kubeVersion tests fail.
+(
+	cd cluster
+	version=$(go list -modfile "$modfile" -m -f '{{.Version}}' k8s.io/kubernetes)
+	minor=${version#v1.}
+	minor=${minor%%.*}
+	set -- -s -w
+	for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+		for setting in gitVersion="$version" gitMajor=1 gitMinor="$minor" gitTreeState=clean \
+			gitCommit=0000000000000000000000000000000000000000 buildDate=1970-01-01T00:00:00Z; do
+			set -- "$@" -X "$package.$setting"
+		done
+	done
+	go build -modfile "$modfile" -trimpath -ldflags "$*" -o "$out/cluster" .
+)
+for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+	ln -sf cluster "$out/$name"
+done
+
+# kwok pretends to be the kubelet of nodes without machines; what it makes of pods and nodes is said by its stages.
+(
+	cd kwok
+	version=$(go list -m -f '{{.Version}}' sigs.k8s.io/kwok)
+	go build -trimpath -ldflags "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=$version" -o "$out/kwok" \
+		sigs.k8s.io/kwok/cmd/kwok
+	# The folder is known only once the module has been fetched, which the build does.
+	folder=$(go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)
+	for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease \
+		pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete; do
+		echo ---
+		cat "$folder/kustomize/stage/$stage.yaml"
+	done >"$out/kwok-stages.yaml.new"
+	mv "$out/kwok-stages.yaml.new" "$out/kwok-stages.yaml"
+)
+
+(
+	cd helm
+	version=$(go list -m -f '{{.Version}}' helm.sh/helm/v4)
+	go build -trimpath -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$version" -o "$out/helm" helm.sh/helm/v4/cmd/helm
+)
