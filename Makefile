@@ -8,6 +8,9 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 # Of a fuzz run, for each target.
 SECONDS ?= 60
+# Of `make e2e`: 1.35, 1.37 or both; tests with these words in their names
+RELEASES ?=
+ONLY ?=
 
 # Read by CMake where a folder is configured for the first time.
 ifneq ($(shell command -v ninja 2>/dev/null),)
@@ -41,6 +44,13 @@ run: ## the gate with development certificates and sample evidence, until Ctrl-C
 test: ## every test that needs no cluster, with sanitizers
 	.cmake/setup build test
 	tests/run-all
+
+# Programs of a cluster that are built already: E2E_BIN_1_35=… E2E_BIN_1_37=…; tests: ONLY="some words"; see its page.
+.PHONY: e2e
+e2e: ## the gate in real control planes, the oldest and the newest (needs root and Go)
+	.cmake/setup build run e2e
+	$(MAKE) image-root
+	PATH="$$PATH:/usr/local/go/bin" /usr/bin/python3 -B tests/e2e/run $(if $(ONLY),--only "$(ONLY)") $(RELEASES)
 
 .PHONY: lint
 lint: ## format, house rules, warnings of two compilers, static analysis

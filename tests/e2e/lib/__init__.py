@@ -1,0 +1,1 @@
+"""The machinery of the end-to-end tests."""

@@ -1,0 +1,145 @@
+"""The chart: installed, tested, changed, taken back; and what to do in an emergency."""
+import shlex
+
+import yaml
+
+from lib.api import eventually
+from lib.case import Case, denied_by_us
+from lib.evidence import namespace, pod, requirements
+from lib.install import CHART, merged
+
+SOME = "some-team"
+VARIANTS = {
+    "as it comes": {},
+    "watched": {"metrics": {"enabled": True, "dashboard": {"enabled": True}}, "networkPolicy": {"enabled": True}},
+    "for some namespaces": {"evidence": {"namespaces": [SOME]}, "tests": {"namespace": SOME}},
+    "for every pod": {"config": {"defaults": {"enforce": "required"}, "floor": {"enforce": "annotated"}}},
+    "with a certificate of one's own": {"tls": {"mode": "secret", "secret": {"name": "mine"}},
+                                        "webhook": {"caBundle": "-----BEGIN CERTIFICATE-----\nMAo=\n-----END CERTIFICATE-----\n"}},
+    "without policy": {"webhook": {"failurePolicy": "Ignore", "enabled": True}, "podDisruptionBudget": {"enabled": False}},
+}
+
+
+class Chart(Case):
+    def setUp(self):
+        self.gate = self.world.gate
+
+    def values(self, more):
+        path = self.world.folder / "variant.values.yaml"
+        path.write_text(yaml.safe_dump(merged(self.gate.values(), more)))
+        return path
+
+    def command_in_notes(self, *words):
+        """The command of the release's notes that has these words, as a person would copy it."""
+        notes = self.control.helm("-n", self.gate.namespace, "get", "notes", self.gate.name).out
+        lines = [line.strip() for line in notes.splitlines() if all(word in line for word in words)]
+        self.assertEqual(len(lines), 1, notes)
+        return shlex.split(lines[0])
+
+    def test_helm_lint_finds_nothing_to_say(self):
+        for name, more in VARIANTS.items():
+            with self.subTest(name=name):
+                done = self.control.helm("lint", "--strict", CHART, "--values", self.values(more))
+                self.assertEqual(done.status, 0, done.said)
+
+    def test_the_server_takes_every_rendered_object_in_a_dry_run(self):
+        self.api.post("/api/v1/namespaces", namespace(SOME))
+        self.addCleanup(self.api.delete, f"/api/v1/namespaces/{SOME}")
+        for name, more in VARIANTS.items():
+            with self.subTest(name=name):
+                self.assert_taken(self.control.helm("template", "dry", CHART, "--namespace", "default", "--no-hooks",
+                                                    "--values", self.values(more), "--kube-version", self.world.version))
+
+    def assert_taken(self, rendered):
+        self.assertEqual(rendered.status, 0, rendered.said)
+        objects = [each for each in yaml.safe_load_all(rendered.out) if each]
+        self.assertGreater(len(objects), 6)
+        done = self.control.kubectl("apply", "--dry-run=server", "--server-side", "--validate=strict", "-f", "-",
+                                    stdin=yaml.safe_dump_all(objects))
+        self.assertEqual(done.status, 0, done.said)
+        self.assertEqual(len(done.out.splitlines()), len(objects), done.said)
+
+    def test_a_release_is_installed_and_its_pods_have_no_right_that_they_need_not(self):
+        self.gate.ensure()
+        found = self.api.get(f"/api/v1/namespaces/{self.gate.namespace}/pods")["items"]
+        self.assertEqual(len(found), 2)
+        for each in found:
+            self.assertTrue(each["status"]["conditions"])
+            security = each["spec"]["containers"][0]["securityContext"]
+            self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+            self.assertIs(security["readOnlyRootFilesystem"], True)
+            self.assertIs(security["allowPrivilegeEscalation"], False)
+            self.assertEqual(each["spec"]["securityContext"]["runAsUser"], 65532)
+        for each in self.gate.pods().values():
+            with open(f"/proc/{each.process.pid}/status", encoding="utf-8") as stream:
+                status = stream.read()
+            self.assertRegex(status, r"\nUid:\t65532\t65532\t65532\t65532\n")
+            self.assertRegex(status, r"\nCapEff:\t0+\n")
+
+    def test_the_release_namespace_may_enforce_the_restricted_standard(self):
+        self.gate.ensure()
+        done = self.control.kubectl("label", "--dry-run=server", "--overwrite", "namespace", self.gate.namespace,
+                                    "pod-security.kubernetes.io/enforce=restricted")
+        self.assertEqual((done.status, done.err), (0, ""))
+
+    def test_helm_test_says_that_the_api_server_reaches_the_gate(self):
+        self.gate.ensure()
+        if self.gate.folder:
+            self.skipTest("needs namespaces from the cluster")
+        done = self.control.helm("-n", self.gate.namespace, "test", self.gate.name, "--timeout", "60s")
+        self.assertEqual(done.status, 0, done.said)
+        self.assertRegex(done.out, r"Phase:\s+Succeeded")
+
+    def test_an_upgrade_of_the_configuration_is_taken_up_without_a_restart_and_a_rollback_takes_it_back(self):
+        self.gate.ensure()
+        team = self.team()
+        before = {each.process.pid for each in self.gate.pods().values()}
+
+        def admitted():
+            return self.control.apply(pod("report", team), dry_run=True).status == 0
+        self.assertFalse(admitted())
+        self.gate.upgrade(config={"exempt": {"namespaces": [team]}})
+        eventually(admitted, "the upgrade's effect", seconds=15)
+        done = self.control.helm("-n", self.gate.namespace, "rollback", self.gate.name, "--wait", "--timeout", "120s", seconds=180)
+        self.assertEqual(done.status, 0, done.said)
+        eventually(lambda: not admitted(), "the rollback's effect", seconds=15)
+        self.assertEqual({each.process.pid for each in self.gate.pods().values()}, before)
+        self.gate.given = {}
+
+    def test_a_configuration_that_cannot_be_is_refused_by_the_chart_before_it_reaches_the_gate(self):
+        self.gate.ensure()
+        path = self.values({"config": {"defaults": {"enforce": "sometimes"}}})
+        done = self.control.helm("upgrade", self.gate.name, CHART, "-n", self.gate.namespace, "--values", path)
+        self.assertEqual(done.status, 1, done.said)
+        self.assertIn("enforce", done.err)
+
+    def test_without_a_gate_managed_pods_fail_others_do_not_and_the_emergency_switch_of_the_notes_lets_them_in(self):
+        self.gate.ensure()
+        team = self.team()
+        switch = self.command_in_notes("delete", "validatingwebhookconfiguration")
+        on_again = self.command_in_notes("upgrade", "reuse-values")
+        deployment = f"deployment/{self.gate.name}"
+        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=0")
+        self.addCleanup(self.control.must, "-n", self.gate.namespace, "scale", deployment, "--replicas=2")
+        eventually(lambda: not self.gate.pods(), "the gates' end", seconds=60)
+
+        def owned():
+            done = self.control.apply(pod("report", team), dry_run=True)
+            return done.status == 1 and "failed calling webhook" in done.err
+        eventually(owned, "a failure that failurePolicy owns")
+        self.assert_allowed(self.control.apply(pod("plain", team, skill=None, image="busybox")))
+        self.assert_allowed(self.control.kubectl(*switch[1:]))
+        eventually(lambda: self.control.apply(pod("urgent", team)).status == 0, "an admission")
+
+        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=2")
+        chart = [str(CHART) if word == "<chart>" else word for word in on_again[1:]]
+        done = self.control.helm(*chart, "--wait", "--timeout", "120s", seconds=180)
+        self.assertEqual(done.status, 0, done.said)
+        eventually(lambda: denied_by_us(self.control.apply(pod("late", team), dry_run=True).err), "a denial", seconds=30)
+
+    def test_a_pod_is_admitted_and_denied_after_all_that(self):
+        self.gate.ensure()
+        team = self.team()
+        self.assert_denied(self.control.apply(pod("report", team)), "gate.evidence.missing")
+        self.publish(requirements(), team)
+        eventually(lambda: self.control.apply(pod("report", team)).status == 0, "an admission")

@@ -1,0 +1,89 @@
+"""Controllers: who applies one learns at once what its pods will meet, and nothing but the pods is denied."""
+from lib.api import eventually
+from lib.case import Case
+from lib.evidence import PREFIX, deployment, requirements
+
+
+def workload(kind, team):
+    """The smallest object of a kind with a pod template of ours."""
+    template = deployment("report", team)["spec"]["template"]
+    selector = {"matchLabels": {"app": "report"}}
+    once = {"metadata": template["metadata"], "spec": {**template["spec"], "restartPolicy": "Never"}}
+    version, spec = {
+        "Deployment": ("apps/v1", {"selector": selector, "template": template}),
+        "ReplicaSet": ("apps/v1", {"selector": selector, "template": template}),
+        "StatefulSet": ("apps/v1", {"selector": selector, "serviceName": "report", "template": template}),
+        "DaemonSet": ("apps/v1", {"selector": selector, "template": template}),
+        "ReplicationController": ("v1", {"selector": {"app": "report"}, "template": template}),
+        "Job": ("batch/v1", {"template": once}),
+        "CronJob": ("batch/v1", {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": once}}}),
+        "PodTemplate": ("v1", None),
+    }[kind]
+    made = {"apiVersion": version, "kind": kind, "metadata": {"name": "report", "namespace": team}}
+    return {**made, **({"template": template} if spec is None else {"spec": spec})}
+
+
+class Controllers(Case):
+    def setUp(self):
+        self.world.gate.ensure()
+
+    def test_every_kind_of_controller_is_warned_and_none_is_denied(self):
+        team = self.team()
+        for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job", "CronJob",
+                     "PodTemplate"):
+            with self.subTest(kind=kind):
+                done = self.control.create(workload(kind, team), dry_run=True)
+                self.assertEqual(done.status, 0, done.said)
+                self.assertIn("Warning: ", done.err)
+                self.assertIn("gate.evidence.missing", done.err)
+
+    def test_a_deployment_is_warned_at_once_its_pod_is_denied_and_the_event_can_be_read(self):
+        team = self.team()
+        done = self.control.apply(deployment("report", team))
+        self.assertEqual((done.status, done.out), (0, "deployment.apps/report created\n"), done.err)
+        self.assertIn("Warning: ", done.err)
+        self.assertIn("gate.evidence.missing", done.err)
+
+        def event():
+            said = self.control.must("-n", team, "events", "--types=Warning")
+            return said if "FailedCreate" in said else None
+        said = eventually(event, "an event on the ReplicaSet")
+        self.assertRegex(said, r"ReplicaSet/report-[a-z0-9]+ +Error creating: admission webhook "
+                         '"pods.sandbox.runx.dev" denied the request: ')
+        self.assertIn("gate.evidence.missing", said)
+
+        def condition():
+            status = self.api.get(f"/apis/apps/v1/namespaces/{team}/deployments/report")["status"]
+            return [each for each in status.get("conditions", []) if each["type"] == "ReplicaFailure"]
+        self.assertIn("gate.evidence.missing", eventually(condition, "the Deployment's condition")[0]["message"])
+        self.assertEqual(self.api.get(f"/api/v1/namespaces/{team}/pods")["items"], [])
+
+    def test_the_pod_of_a_deployment_comes_by_itself_once_somebody_has_signed(self):
+        team = self.team()
+        self.control.apply(deployment("report", team))
+        eventually(lambda: "FailedCreate" in self.control.must("-n", team, "events"), "a denial")
+        self.publish(requirements(), team)
+        self.assert_allowed(self.control.kubectl("-n", team, "wait", "deployment/report", "--for=condition=Available",
+                                                 "--timeout=90s"))
+
+    def test_a_deployment_that_was_signed_for_runs_without_a_word(self):
+        team = self.team()
+        self.publish(requirements(), team)
+        done = self.control.apply(deployment("report", team, replicas=2))
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assert_allowed(self.control.kubectl("-n", team, "rollout", "status", "deployment/report", "--timeout=60s"))
+
+    def test_annotations_on_the_controller_itself_are_said_to_be_in_the_wrong_place(self):
+        team = self.team()
+        wrong = deployment("report", team, skill=None)
+        wrong["metadata"]["annotations"] = {PREFIX + "skill-ref": "acme/report@1.4.0"}
+        done = self.control.apply(wrong, dry_run=True)
+        self.assertEqual(done.status, 0, done.said)
+        self.assertIn("gate.annotation.missing", done.err)
+        self.assertIn("template", done.err)
+
+    def test_a_job_of_a_signed_workload_runs_to_its_end(self):
+        team = self.team()
+        self.publish(requirements(), team)
+        self.assert_allowed(self.control.create(workload("Job", team)))
+        self.assert_allowed(self.control.kubectl("-n", team, "wait", "job/report", "--for=condition=Complete", "--timeout=60s"))

@@ -1,0 +1,72 @@
+"""The gate's account: what the chart grants is enough, and is all."""
+import json
+
+from lib.api import MERGE, eventually
+from lib.case import Case
+from lib.evidence import pod
+
+# What every account may do, in a cluster as it comes.
+EVERYBODY = {"selfsubjectreviews.authentication.k8s.io", "selfsubjectaccessreviews.authorization.k8s.io",
+             "selfsubjectrulesreviews.authorization.k8s.io"}
+
+
+class Rights(Case):
+    def setUp(self):
+        self.gate = self.world.gate
+        self.gate.ensure()
+        if self.gate.folder:
+            self.skipTest("needs evidence from the cluster")
+        self.account = f"system:serviceaccount:{self.gate.namespace}:{self.gate.name}"
+
+    def rules(self, into):
+        """{resource: (names, verbs)} that the account has in a namespace, beyond everybody's."""
+        question = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": into}}
+        answer = json.loads(self.control.must("create", "--validate=false", "-f", "-", "-o", "json", "--as", self.account,
+                                              stdin=json.dumps(question)))
+        found = set()
+        for rule in answer["status"]["resourceRules"]:
+            for group in rule["apiGroups"]:
+                for resource in rule["resources"]:
+                    name = f"{resource}.{group}".rstrip(".")
+                    if name not in EVERYBODY:
+                        found.add((name, ",".join(rule.get("resourceNames", [])), ",".join(sorted(rule["verbs"]))))
+        return found
+
+    def test_the_account_may_read_configmaps_and_namespaces_write_its_own_secret_and_registration_and_nothing_else(self):
+        everywhere = {("configmaps", "", "get,list,watch"), ("namespaces", "", "get,list,watch"),
+                      ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch,update")}
+        self.assertEqual(self.rules("default"), everywhere)
+        self.assertEqual(self.rules(self.gate.namespace),
+                         everywhere | {("secrets", f"{self.gate.name}-tls", "get,patch,update")})
+
+    def test_what_the_account_may_not_is_refused(self):
+        for words in (["list", "secrets"], ["get", "secrets/other"], ["create", "secrets"], ["create", "configmaps"],
+                      ["delete", "configmaps"], ["get", "pods"], ["create", "pods"], ["update", "namespaces"],
+                      ["delete", f"validatingwebhookconfigurations/{self.gate.name}"],
+                      ["update", "validatingwebhookconfigurations/other"], ["create", "serviceaccounts/token"],
+                      ["impersonate", "users"]):
+            with self.subTest(words=words):
+                done = self.control.kubectl("auth", "can-i", *words, "-n", self.gate.namespace, "--as", self.account)
+                self.assertEqual((done.status, done.out.strip()), (1, "no"), done.err)
+
+    def test_a_list_that_is_denied_is_told_in_words_and_the_gate_comes_back_by_itself(self):
+        path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{self.gate.name}"
+        rules = self.api.get(path)["rules"]
+        self.api.patch(path, {"rules": [rule for rule in rules if "configmaps" not in rule["resources"]]}, MERGE)
+        try:
+            self.control.must("-n", self.gate.namespace, "rollout", "restart", f"deployment/{self.gate.name}")
+
+            def told():
+                said = [record for record in self.gate.records() if "configmaps" in json.dumps(record)]
+                return [record for record in said if "403" in json.dumps(record) or "orbidden" in json.dumps(record)]
+            record = eventually(told, "words about the refusal", seconds=40)[0]
+            print(f"     {json.dumps(record)[:300]}", flush=True)
+            self.assertIn(record["level"], ("error", "warn"))
+            # the old gates answer on: a new one that cannot list is never ready
+            self.assertTrue(any(each.ready for each in self.gate.pods().values()))
+        finally:
+            self.api.patch(path, {"rules": rules}, MERGE)
+        done = self.control.kubectl("-n", self.gate.namespace, "rollout", "status", f"deployment/{self.gate.name}",
+                                    "--timeout=90s")
+        self.assertEqual(done.status, 0, done.said)
+        self.assert_denied(self.control.apply(pod("report", self.team())), "gate.evidence.missing")
