@@ -299,6 +299,14 @@ class Confirm(Cluster):
         self.assertEqual(len(gate.lines("this should not stay so")), 1)
         self.assertTrue(gate.ready()[0])
 
+    def test_changed_kubeconfig_needs_a_restart(self):
+        kube, gate = self.running()
+        kube.kubeconfig(gate.path("kubeconfig"), namespace="payments")
+        warning = gate.wait_for("this should not stay so")
+        self.assertEqual(warning["reason"], "the file of evidence.kubeconfig has changed: restart the gate to use it; "
+                         "until then it stays as it was")
+        self.assertEqual(warning["level"], "warn")
+
     def test_requests_that_wait_are_answered_before_the_gate_ends(self):
         kube, gate = self.running()
         kube.held = True

@@ -18,7 +18,8 @@ static const char *const version_contracts[] = {
 };
 
 static const char *const version_features[] = {
-    "source-directory", "ed25519", "ecdsa-p256", "ecdsa-p384", "rsa-pkcs1", "rsa-pss",
+    "source-cluster", "source-directory", "ed25519", "ecdsa-p256",
+    "ecdsa-p384",     "rsa-pkcs1",        "rsa-pss",
 };
 
 struct version_library {
