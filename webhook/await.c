@@ -74,10 +74,12 @@ bool await_ask(struct request *request)
     const struct server_gate *gate = await_gate(request);
     struct await *await = &request->await;
     struct str name = {.ptr = await->namespace_name, .len = await->namespace_bytes};
+    uint64_t last_msec = connection_clock_msec() + AWAIT_MAX_MSEC;
     int r = 0;
 
-    await->waiter =
-        (struct cluster_waiter){.deadline_msec = request->deadline_msec, .done = await_done};
+    if (request->deadline_msec < last_msec)
+        last_msec = request->deadline_msec;
+    await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = await_done};
     await->history.asked[await->question] = true;
     r = gate->ask(gate->source, await->question, name, &await->waiter);
     if (r == 0)

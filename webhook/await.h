@@ -17,6 +17,7 @@
 #include "webhook/confirm.h"
 
 #define AWAIT_MAX_NAMESPACE_BYTES 63 /* a longer name is no name of a Namespace */
+#define AWAIT_MAX_MSEC 30000 /* an API server waits for no webhook longer, whoever asks may */
 
 struct arena;
 struct exchange;

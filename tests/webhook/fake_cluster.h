@@ -26,7 +26,8 @@ struct fake_cluster {
     struct fake_answer answers[CLUSTER_FRESH + 1];
     unsigned asked[CLUSTER_FRESH + 1];
     char last_namespace[64]; /* that was asked about */
-    bool stale;              /* until it is asked for freshness, and answered with 0 */
+    uint64_t last_deadline_msec;
+    bool stale; /* until it is asked for freshness, and answered with 0 */
     bool released;
     bool dismissed;
     bool stop;
