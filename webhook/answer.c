@@ -10,27 +10,43 @@
 #define RETRY_AFTER_SEC 1
 #define MAX_STATUS_BODY_BYTES (8 * ANSWER_MAX_MESSAGE_BYTES)
 
-static int write_as(enum answer_format format, const struct answer_response *response,
-                    struct arena *arena, struct str *ret_body)
+int answer_write_response(const struct answer_response *response, enum answer_format format,
+                          struct arena *arena, struct str *ret_body)
 {
     return format == ANSWER_YAML ? answer_write_yaml(response, arena, ret_body)
                                  : answer_write_json(response, arena, ret_body);
 }
 
+int answer_make(const struct decision *decision, struct str uid, struct arena *arena,
+                const struct answer_response **ret_response)
+{
+    struct answer_response *response = arena_alloc(arena, 1, sizeof(*response));
+    int r = 0;
+
+    if (response == NULL)
+        return -ENOMEM;
+    response->uid = uid;
+    response->allowed = decision->allowed;
+    r = answer_annotate(decision, arena, response);
+    if (r == 0)
+        r = answer_warnings(decision, arena, response->warnings, &response->warning_count);
+    if (r == 0 && !decision->allowed) {
+        response->code = HTTP_FORBIDDEN;
+        response->reason = "Forbidden";
+        r = answer_message(decision, arena, &response->message);
+    }
+    if (r == 0)
+        *ret_response = response;
+    return r;
+}
+
 int answer_write(const struct decision *decision, struct str uid, enum answer_format format,
                  struct arena *arena, struct str *ret_body)
 {
-    struct answer_response response = {.uid = uid, .allowed = decision->allowed};
-    int r = answer_annotate(decision, arena, &response);
+    const struct answer_response *response = NULL;
+    int r = answer_make(decision, uid, arena, &response);
 
-    if (r == 0)
-        r = answer_warnings(decision, arena, response.warnings, &response.warning_count);
-    if (r == 0 && !decision->allowed) {
-        response.code = HTTP_FORBIDDEN;
-        response.reason = "Forbidden";
-        r = answer_message(decision, arena, &response.message);
-    }
-    return r == 0 ? write_as(format, &response, arena, ret_body) : r;
+    return r == 0 ? answer_write_response(response, format, arena, ret_body) : r;
 }
 
 static int clean_message(struct str message, struct arena *arena, struct str *ret_message)
@@ -55,7 +71,7 @@ int answer_write_unavailable(int code, struct str message, struct str uid,
     };
     int r = clean_message(message, arena, &response.message);
 
-    return r == 0 ? write_as(format, &response, arena, ret_body) : r;
+    return r == 0 ? answer_write_response(&response, format, arena, ret_body) : r;
 }
 
 /* As the API's own reasons go; HTTP's name where it has none. */

@@ -28,6 +28,15 @@ int answer_write(const struct decision *decision, struct str uid, enum answer_fo
                  struct arena *arena, struct str *ret_body)
     __attribute__((warn_unused_result, nonnull));
 
+/* The same in two steps: all that the answer says, which a record says too, and its text. */
+struct answer_response;
+int answer_make(const struct decision *decision, struct str uid, struct arena *arena,
+                const struct answer_response **ret_response)
+    __attribute__((warn_unused_result, nonnull));
+int answer_write_response(const struct answer_response *response, enum answer_format format,
+                          struct arena *arena, struct str *ret_body)
+    __attribute__((warn_unused_result, nonnull));
+
 /* A denial without a decision: 503 ServiceUnavailable or 504 Timeout, retryAfterSeconds 1. */
 int answer_write_unavailable(int code, struct str message, struct str uid,
                              enum answer_format format, struct arena *arena, struct str *ret_body)

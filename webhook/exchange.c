@@ -74,7 +74,9 @@ void exchange_review(struct str body, enum document_syntax syntax, enum answer_f
         return;
     }
     if (r == 0)
-        r = answer_write(&exchange.decision, exchange.review.uid, format, arena, &exchange.body);
+        r = answer_make(&exchange.decision, exchange.review.uid, arena, &exchange.response);
+    if (r == 0)
+        r = answer_write_response(exchange.response, format, arena, &exchange.body);
     if (r < 0) {
         refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,
                ret_exchange);

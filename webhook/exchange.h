@@ -25,6 +25,7 @@ struct exchange {
     struct str undecided_why; /* and its message */
     struct decision decision;
     struct review review;
+    const struct answer_response *response; /* what body says, where decided */
 };
 
 void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,

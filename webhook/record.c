@@ -238,6 +238,7 @@ int record_write(const struct decision *decision, const struct review *review,
                  const struct record_circumstances *circumstances, struct arena *arena,
                  struct str *ret_line)
 {
+    const struct answer_response *response = circumstances->response;
     struct record record = {
         .review = review,
         .circumstances = circumstances,
@@ -245,13 +246,13 @@ int record_write(const struct decision *decision, const struct review *review,
         .allowed = decision->allowed,
         .outcome = str_of(gate_outcome_text(decision->outcome)),
     };
-    int r = answer_annotate(decision, arena, &record.parts);
+    int r = response != NULL ? 0 : answer_make(decision, review->uid, arena, &response);
 
-    if (r == 0)
-        r = answer_warnings(decision, arena, record.parts.warnings, &record.parts.warning_count);
-    if (r == 0 && !decision->allowed)
-        r = answer_message(decision, arena, &record.message);
-    return r == 0 ? write_record(&record, arena, ret_line) : r;
+    if (r < 0)
+        return r;
+    record.message = response->message;
+    record.parts = *response;
+    return write_record(&record, arena, ret_line);
 }
 
 int record_write_unavailable(int code, struct str message, const struct decision *decision,

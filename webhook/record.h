@@ -59,6 +59,7 @@ struct record_circumstances {
     uint64_t duration_usec;
     struct str peer; /* absent: not over the wire, then there is no caller either */
     bool caller_verified;
+    const struct answer_response *response; /* of this decision; NULL: it is made anew */
 };
 
 /* A line with its line feed, in the arena. */

@@ -28,7 +28,11 @@ void request_note(const struct request *request, const struct exchange *exchange
     bool verified =
         connection->asked && connection->may_ask && tls_asks_clients(connection->credentials);
     struct record_circumstances circumstances = {
-        .now = now, .duration_usec = usec, .caller_verified = verified};
+        .now = now,
+        .duration_usec = usec,
+        .caller_verified = verified,
+        .response = exchange->response,
+    };
     char peer[PEER_TEXT_BYTES];
 
     if (answered)

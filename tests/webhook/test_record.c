@@ -24,10 +24,13 @@ static struct record_circumstances circumstances(void)
 
 static struct str line_of(struct arena *arena, const struct exchange *e)
 {
-    const struct record_circumstances c = circumstances();
-    struct str line = {0};
+    struct record_circumstances c = circumstances();
+    struct str line = {0}, again = {0};
 
     cr_assert_eq(record_write(&e->decision, &e->review, &c, arena, &line), 0);
+    c.response = e->response; /* the same out of what was answered */
+    cr_assert_eq(record_write(&e->decision, &e->review, &c, arena, &again), 0);
+    cr_assert(str_present(again) && str_equal(line, again));
     cr_assert(line.len > 0 && line.len <= RECORD_MAX_BYTES);
     cr_assert_eq(line.ptr[line.len - 1], '\n');
     for (size_t i = 0; i + 1 < line.len; i++)

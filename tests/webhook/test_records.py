@@ -227,6 +227,36 @@ class Denials(unittest.TestCase):
             self.assertEqual((shown["total"], len(shown["records"])), (520, 512))
             self.assertEqual([shown["records"][n]["uid"] for n in (0, -1)], ["8", "519"])
 
+    def test_slow_readers_of_it_are_few(self):
+        groups = ["%070d" % number for number in range(64)]
+        body = captured("01-create-pod.json", userInfo={"username": "u", "groups": groups})
+        with Gate() as gate:
+            with Client(gate.port) as client:
+                for _ in range(700):
+                    client.review(body)
+            _, _, shown = get(gate.admin, "/denials.json")
+            self.assertLessEqual(len(shown), 4 * 1024 * 1024 + 4096)  # more than a socket takes
+            self.assertGreater(len(shown), 3 * 1024 * 1024)
+            self.refuses_a_fifth(gate)
+
+    def refuses_a_fifth(self, gate):
+        slow = []
+        for _ in range(4):
+            slow.append(socket.socket())
+            slow[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow[-1].connect(("127.0.0.1", gate.admin))
+            slow[-1].sendall(b"GET /denials.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertEqual(slow[-1].recv(12), b"HTTP/1.1 200")
+        status, fields, _ = get(gate.admin, "/denials.json")
+        self.assertEqual((status, fields["retry-after"]), (503, "1"))
+        self.assertEqual(get(gate.admin, "/healthz")[0], 200)
+        for one in slow:
+            one.close()
+        end = time.monotonic() + 10 * SLACK
+        while get(gate.admin, "/denials.json")[0] != 200:
+            self.assertLess(time.monotonic(), end, "a reader that is gone frees its place")
+            time.sleep(0.05)
+
     def test_only_this_host_under_its_own_name_may_look(self):
         with Gate(admin="[::]:0") as gate:
             ask(gate)
