@@ -267,28 +267,37 @@ static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int r
     waiter->done(waiter, result);
 }
 
+/* The namespace of a question's first read, or second. */
+static struct str name_of_read(const struct cluster *cluster, const struct cluster_waiter *waiter,
+                               size_t index)
+{
+    return index == 0 ? waiter->namespace_name : cluster->options.own_namespace;
+}
+
 /* What a question needs to be read: one or two reads, all of them or none. */
 static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec)
 {
     enum cluster_kind kind =
         waiter->question == CLUSTER_NAMESPACE ? CLUSTER_NAMESPACES : CLUSTER_CONFIG_MAPS;
-    struct str names[] = {waiter->namespace_name, cluster->options.own_namespace};
-    size_t count = kind == CLUSTER_NAMESPACES || str_equal(names[0], names[1]) ? 1 : 2;
+    bool own = str_equal(waiter->namespace_name, cluster->options.own_namespace);
+    size_t count = kind == CLUSTER_NAMESPACES || own ? 1 : 2;
     size_t wanted = 0;
     struct cluster_feed *feeds[2] = {0};
 
     for (size_t i = 0; i < count; i++) {
-        feeds[i] = cluster_feed_find(cluster, kind, names[i]);
+        struct str name = name_of_read(cluster, waiter, i);
+
+        feeds[i] = cluster_feed_find(cluster, kind, name);
         if (feeds[i] == NULL)
             return -EIO;
-        waiter->reads[i] = find_read(cluster, feeds[i], names[i]);
+        waiter->reads[i] = find_read(cluster, feeds[i], name);
         wanted += waiter->reads[i] == NULL;
     }
     if (wanted > room_for_reads(cluster, now_msec))
         return -EBUSY;
     for (size_t i = 0; i < count; i++) {
         if (waiter->reads[i] == NULL)
-            waiter->reads[i] = add_read(cluster, feeds[i], names[i]);
+            waiter->reads[i] = add_read(cluster, feeds[i], name_of_read(cluster, waiter, i));
         if (waiter->reads[i] == NULL)
             return -ENOMEM; /* one that nobody waits for goes by itself */
     }
