@@ -51,6 +51,7 @@ e2e: ## the gate in real control planes, the oldest and the newest (needs root a
 	.cmake/setup build run e2e
 	$(MAKE) image-root
 	PATH="$$PATH:/usr/local/go/bin" /usr/bin/python3 -B tests/e2e/run $(if $(ONLY),--only "$(ONLY)") $(RELEASES)
+	$(if $(ONLY),,PATH="$$PATH:/usr/local/go/bin" tests/charts/run $(RELEASES))
 
 .PHONY: lint
 lint: ## format, house rules, warnings of two compilers, static analysis
