@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_GUARDED 1
@@ -134,4 +135,13 @@ void arena_release(struct arena *arena)
     arena->free_bytes = 0;
     arena->next_block_bytes = 0;
     arena->held_bytes = 0;
+}
+
+void arena_wipe(struct arena *arena)
+{
+    for (struct arena_block *block = arena->last; block != NULL; block = block->before) {
+        guard_open(block->room, block->bytes - sizeof(struct arena_block));
+        explicit_bzero(block->room, block->bytes - sizeof(struct arena_block));
+    }
+    arena_release(arena);
 }

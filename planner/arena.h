@@ -50,6 +50,10 @@ void arena_expect(struct arena *arena, size_t bytes) __attribute__((nonnull));
 /* Frees everything. The arena is empty again, its limit stays. */
 void arena_release(struct arena *arena);
 
+/* The same, and overwrites what was in it: for keys. */
+void arena_wipe(struct arena *arena);
+
 #define cleanup_arena __attribute__((cleanup(arena_release)))
+#define cleanup_arena_wiped __attribute__((cleanup(arena_wipe)))
 
 #endif

@@ -128,3 +128,18 @@ Test(arena, texts_are_copied_and_formatted_with_a_nul_behind)
     cr_expect_eq(text.ptr[sizeof(long_text)], '!');
     cr_expect_eq(text.ptr[text.len], '\0');
 }
+
+Test(arena, wiping_frees_all_and_leaves_an_empty_arena)
+{
+    struct arena arena = {0};
+
+    arena_wipe(&arena);
+    for (size_t i = 0; i < 3; i++)
+        cr_assert_not_null(arena_copy(&arena, STR("a key")));
+    cr_assert_not_null(arena_alloc(&arena, (size_t)1 << 20, 1));
+    arena_wipe(&arena);
+    cr_assert_eq(arena_used_bytes(&arena), 0);
+    cr_assert_eq(arena.held_bytes, 0);
+    cr_assert_not_null(arena_copy(&arena, STR("again")));
+    arena_wipe(&arena);
+}
