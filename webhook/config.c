@@ -17,6 +17,8 @@
 
 #define DEFAULT_CERTIFICATE "/etc/sandgate/tls/tls.crt"
 #define DEFAULT_KEY "/etc/sandgate/tls/tls.key"
+#define DEFAULT_CA_DAYS 3650
+#define DEFAULT_CERTIFICATE_DAYS 90
 #define DEFAULT_KEYRING "/etc/sandgate/keys"
 #define DEFAULT_MAX_STALE_SEC 180
 #define DEFAULT_MAX_BODY_BYTES 20971520
@@ -53,6 +55,8 @@ static int config_new(struct config **ret_config)
     config->admin = (struct config_address){.host = "127.0.0.1", .port = 8080};
     config->tls_certificate = arena_copy(&config->arena, STR(DEFAULT_CERTIFICATE));
     config->tls_key = arena_copy(&config->arena, STR(DEFAULT_KEY));
+    config->self.ca_days = DEFAULT_CA_DAYS;
+    config->self.certificate_days = DEFAULT_CERTIFICATE_DAYS;
     config->keyring_directory = arena_copy(&config->arena, STR(DEFAULT_KEYRING));
     config->source = CONFIG_SOURCE_CLUSTER;
     config->max_stale_sec = DEFAULT_MAX_STALE_SEC;
@@ -174,6 +178,7 @@ static void read_tls(struct config_section *root, struct config *config)
     if (config->tls_client_ca == NULL && config->tls_client_names.count > 0)
         section_refuse(&section, tree_get(section.object, "clientNames"), false,
                        "tls.clientNames needs tls.clientCA: without it no name is checked");
+    section_self(&section, &config->self);
     section_end(&section);
 }
 

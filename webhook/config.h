@@ -36,6 +36,13 @@ struct config {
     char *tls_key;
     char *tls_client_ca; /* NULL: none */
     struct str_list tls_client_names;
+    struct config_self {
+        struct str secret; /* in the gate's own namespace; empty: certificate files are used */
+        struct str webhook_configuration; /* empty: nobody's */
+        struct str_list dns_names;
+        uint32_t ca_days;
+        uint32_t certificate_days;
+    } self; /* certificates that the gate makes */
     char *keyring_directory;
     enum config_source source;
     char *evidence_directory;   /* NULL: none */

@@ -57,6 +57,9 @@ bool section_choice(struct config_section *section, const char *key, const char 
 void section_list(struct config_section *section, const char *key,
                   const char *(*rule)(struct str item), struct str_list *ret_list);
 
+/* The mapping `self` of `tls`, in config_self.c. */
+void section_self(struct config_section *tls, struct config_self *ret_self);
+
 /* A problem at a node, or at its name; node NULL: at no place. */
 void section_refuse(struct config_section *section, const cJSON *node, bool at_key,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -12,6 +12,7 @@
 #include "webhook/commands/output.h"
 #include "webhook/fingerprint.h"
 #include "webhook/listen.h"
+#include "webhook/serve_self.h"
 #include "webhook/serve_watch.h"
 #include "webhook/server.h"
 #include "webhook/world.h"
@@ -30,6 +31,7 @@ struct serve {
     struct world *world;
     struct tls *tls;
     struct server *server;
+    struct serve_self self; /* where certificates are made here */
     struct fingerprint tls_seen;
     struct metrics metrics;
     struct decision_log *decision_log;
@@ -69,6 +71,13 @@ static void serve_review(void *context, const struct server_review *review, stru
     (void)context;
     exchange_review(review->body, review->syntax, review->format, review->snapshot, review->now,
                     arena, ret_exchange);
+}
+
+static const char *serve_why_not_yet(void *context)
+{
+    const struct serve *serve = context;
+
+    return serve_self_why(&serve->self);
 }
 
 static void serve_done_config(struct config **config)
@@ -121,6 +130,12 @@ static void serve_note_expiry(struct serve *serve)
     int64_t expires_sec = tls_expires_sec(serve->tls);
     struct timespec now = {0};
 
+    if (serve_self_is_on(&serve->self)) {
+        /* it renews by itself, and says by itself when that fails */
+        atomic_store(&serve->metrics.certificate_expires_sec,
+                     serve_self_has_certificate(&serve->self) ? expires_sec : 0);
+        return;
+    }
     atomic_store(&serve->metrics.certificate_expires_sec, expires_sec);
     (void)clock_gettime(CLOCK_REALTIME, &now);
     if (expires_sec < now.tv_sec + SERVE_EXPIRY_WARNING_SEC)
@@ -142,7 +157,7 @@ static struct str serve_own_namespace(struct arena *arena)
 /* Everything that is read at the start. Complains about all that is wrong with it. */
 static int serve_read(struct serve *serve, struct config **ret_config)
 {
-    struct arena cleanup_arena arena = {0};
+    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
     struct world_report report = {0};
     struct str own = serve_own_namespace(&arena), reason = {0};
     struct world_overrides overrides = {
@@ -167,7 +182,11 @@ static int serve_read(struct serve *serve, struct config **ret_config)
     config = world_config(serve->world);
     serve->tls_seen = serve_look_at_tls(config);
     files = serve_tls_files(config);
-    r = tls_new(&files, &arena, &serve->tls, &reason);
+    r = serve_self_open(&serve->self, config, &arena, &reason);
+    if (r == 0)
+        r = serve_self_files(&serve->self, &arena, &files);
+    if (r == 0)
+        r = tls_new(&files, &arena, &serve->tls, &reason);
     if (r < 0) {
         serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
         return r;
@@ -248,7 +267,7 @@ static void serve_reload_decision_log(struct serve *serve, struct config *config
 static int serve_open(struct serve *serve, const struct config *config)
 {
     struct arena cleanup_arena arena = {0};
-    struct str reason = {0};
+    struct str reason = STR("a thread cannot be started");
     struct server_options options = {
         .webhook = config->webhook,
         .admin = config->admin,
@@ -258,6 +277,7 @@ static int serve_open(struct serve *serve, const struct config *config)
         .gate = {.context = serve,
                  .snapshot = serve_snapshot,
                  .now = serve_now,
+                 .why_not_yet = serve_why_not_yet,
                  .review = serve_review},
         .tls = serve->tls,
         .metrics = &serve->metrics,
@@ -274,7 +294,9 @@ static int serve_open(struct serve *serve, const struct config *config)
     r = serve_open_decision_log(serve, config);
     if (r < 0)
         return r;
-    r = serve_watch_gate(serve->world, &serve->arena, &options.gate);
+    r = serve_self_start(&serve->self, config, &serve->log);
+    if (r == 0)
+        r = serve_watch_gate(serve->world, &serve->arena, &options.gate);
     if (r == 0)
         r = server_start(&options, &arena, &serve->server, &reason);
     if (r < 0) {
@@ -296,22 +318,25 @@ static int serve_open(struct serve *serve, const struct config *config)
 
 static void serve_reload_tls(struct serve *serve, const struct config *config, bool force)
 {
-    struct arena cleanup_arena arena = {0};
+    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
     struct fingerprint seen = serve_look_at_tls(config);
     struct tls_files files = serve_tls_files(config);
     struct str reason = {0};
     int r = 0;
 
-    if (!force && fingerprint_same(serve->tls_seen, seen))
+    if (!force && fingerprint_same(serve->tls_seen, seen) && !serve_self_is_fresh(&serve->self))
         return;
     serve->tls_seen = seen;
-    r = tls_reload(serve->tls, &files, &arena, &reason);
+    r = serve_self_files(&serve->self, &arena, &files);
+    if (r == 0)
+        r = tls_reload(serve->tls, &files, &arena, &reason);
     metrics_count_reload(&serve->metrics, METRICS_PART_CERTIFICATE, r == 0);
     if (r < 0) {
         log_line_with(&serve->log, LOG_LEVEL_ERROR, "the old certificate stays in use",
                       log_text("reason", r == -ENOMEM ? STR("out of memory") : reason));
         return;
     }
+    serve_self_served(&serve->self);
     log_line(&serve->log, LOG_LEVEL_INFO, "certificate read again");
     serve_note_expiry(serve);
 }
@@ -342,7 +367,10 @@ static void serve_reload(struct serve *serve, bool force)
         log_line(&serve->log, LOG_LEVEL_INFO, "configuration, keyring and evidence read again");
         limits = serve_limits(config);
         server_set_limits(serve->server, &limits);
+        serve_self_set_config(&serve->self, config, &serve->log);
     }
+    if (force)
+        serve_self_look(&serve->self);
     serve_reload_tls(serve, config, force || changed);
     serve_reload_decision_log(serve, config, force);
 }
@@ -402,6 +430,7 @@ static void serve_drain(struct serve *serve)
     uint32_t grace_msec = SERVE_GRACE_MSEC;
 
     server_drain(serve->server);
+    serve_self_end(&serve->self);
     log_line_with(&serve->log, LOG_LEVEL_INFO, "stopping: not ready any more, still answering",
                   log_number("seconds", config->drain_sec));
     for (uint64_t now_msec = 0; (now_msec = serve_clock_msec()) < end_msec;) {
@@ -457,6 +486,7 @@ int serve_run(const struct serve_options *options)
     status = serve_life(&serve);
     server_stop(serve.server, 0); /* only after a bad start */
     serve_close_decision_log(&serve);
+    serve_self_done(&serve.self);
     tls_free(serve.tls);
     world_free(serve.world);
     arena_release(&serve.arena);

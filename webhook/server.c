@@ -83,8 +83,15 @@ int server_health(struct server *server, enum metrics_path path, const char **re
     }
     snapshot = server->options.gate.snapshot(server->options.gate.context);
     snapshot_unref(snapshot);
-    if (snapshot != NULL)
-        return MHD_HTTP_OK;
+    if (snapshot != NULL) {
+        const struct server_gate *gate = &server->options.gate;
+        const char *why = gate->why_not_yet != NULL ? gate->why_not_yet(gate->context) : NULL;
+
+        if (why == NULL)
+            return MHD_HTTP_OK;
+        *ret_why = why;
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
     *ret_why = server->options.gate.why_unready != NULL
                    ? server->options.gate.why_unready
                    : "not ready: the first full list of evidence is not there yet";

@@ -42,6 +42,9 @@ struct server_gate {
     /* The current snapshot, a count for the caller; NULL while there is none. */
     struct snapshot *(*snapshot)(void *context);
     struct moment (*now)(void *context);
+    /* What else is not there yet, a static text, `not ready: …`; NULL: nothing. Is NULL itself
+     * where nothing ever is. */
+    const char *(*why_not_yet)(void *context);
     void (*review)(void *context, const struct server_review *review, struct arena *arena,
                    struct exchange *ret_exchange);
 

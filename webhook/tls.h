@@ -30,6 +30,8 @@ struct tls_credentials;
 struct tls_files {
     const char *certificate;
     const char *key;
+    struct str certificate_pem; /* present: this and key_pem, not the two files */
+    struct str key_pem;
     const char *client_ca; /* NULL: nobody is asked for a certificate */
     struct str_list client_names;
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +63,31 @@ static int read_file(struct reading *reading, const char *path, gnutls_datum_t *
     return 0;
 }
 
+static int copy_text(struct str from, gnutls_datum_t *ret_text)
+{
+    gnutls_datum_t text = {.data = malloc(from.len + 1), .size = (unsigned)from.len};
+
+    if (text.data == NULL)
+        return -ENOMEM;
+    memcpy(text.data, from.ptr, from.len);
+    *ret_text = text;
+    return 0;
+}
+
+/* Certificate and key, wherever they come from. */
+static int read_texts(struct reading *reading, const struct tls_files *files,
+                      gnutls_datum_t *ret_certificate, gnutls_datum_t *ret_key)
+{
+    int r = 0;
+
+    if (str_present(files->certificate_pem)) {
+        r = copy_text(files->certificate_pem, ret_certificate);
+        return r == 0 ? copy_text(files->key_pem, ret_key) : r;
+    }
+    r = read_file(reading, files->certificate, ret_certificate);
+    return r == 0 ? read_file(reading, files->key, ret_key) : r;
+}
+
 static int read_expiry(struct reading *reading, const char *path, const gnutls_datum_t *text,
                        int64_t *ret_expires_sec)
 {
@@ -83,20 +109,21 @@ static int read_serving(struct reading *reading, const struct tls_files *files,
 {
     __attribute__((cleanup(done_datum))) gnutls_datum_t certificate = {0};
     __attribute__((cleanup(done_datum))) gnutls_datum_t key = {0};
-    int r = read_file(reading, files->certificate, &certificate);
+    bool made = str_present(files->certificate_pem);
+    const char *certificate_place = made ? "tls.self" : files->certificate;
+    const char *key_place = made ? "tls.self" : files->key;
+    int r = read_texts(reading, files, &certificate, &key);
 
     if (r == 0)
-        r = read_file(reading, files->key, &key);
-    if (r == 0)
-        r = read_expiry(reading, files->certificate, &certificate, &credentials->expires_sec);
+        r = read_expiry(reading, certificate_place, &certificate, &credentials->expires_sec);
     if (r < 0)
         return r;
     r = gnutls_certificate_set_x509_key_mem2(credentials->serving, &certificate, &key,
                                              GNUTLS_X509_FMT_PEM, NULL, 0);
     if (r == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
-        return refuse(reading, files->key, "is not the key of the certificate", files->certificate);
+        return refuse(reading, key_place, "is not the key of the certificate", certificate_place);
     if (r < 0)
-        return refuse(reading, files->key, "cannot be used as an unencrypted key in PEM form",
+        return refuse(reading, key_place, "cannot be used as an unencrypted key in PEM form",
                       gnutls_strerror(r));
     return 0;
 }

@@ -88,6 +88,11 @@ static void assert_defaults(const struct config *c)
     cr_assert_str_eq(c->tls_key, "/etc/sandgate/tls/tls.key");
     cr_assert_null(c->tls_client_ca);
     cr_assert_eq(c->tls_client_names.count, 0);
+    cr_assert_eq(c->self.secret.len, 0);
+    cr_assert_eq(c->self.webhook_configuration.len, 0);
+    cr_assert_eq(c->self.dns_names.count, 0);
+    cr_assert_eq(c->self.ca_days, 3650);
+    cr_assert_eq(c->self.certificate_days, 90);
     cr_assert_str_eq(c->keyring_directory, "/etc/sandgate/keys");
     cr_assert_eq(c->source, CONFIG_SOURCE_CLUSTER);
     cr_assert_null(c->evidence_directory);
@@ -189,6 +194,25 @@ Test(config, named_namespaces_limit_a_cluster)
     cr_assert_eq(c->namespaces.count, 2);
     assert_text(c->namespaces.items[0], "payments");
     assert_text(c->namespaces.items[1], "scratch");
+    config_unref(c);
+}
+
+Test(config, certificates_of_its_own_are_read)
+{
+    struct config *c = read_right("tls:\n"
+                                  "  self:\n"
+                                  "    secret: gate-tls\n"
+                                  "    webhookConfiguration: gate.example\n"
+                                  "    dnsNames: [gate.a.svc, 1.gate-2]\n"
+                                  "    caDays: 30\n"
+                                  "    certificateDays: 10\n");
+
+    assert_text(c->self.secret, "gate-tls");
+    assert_text(c->self.webhook_configuration, "gate.example");
+    cr_assert_eq(c->self.dns_names.count, 2);
+    assert_text(c->self.dns_names.items[1], "1.gate-2");
+    cr_assert_eq(c->self.ca_days, 30);
+    cr_assert_eq(c->self.certificate_days, 10);
     config_unref(c);
 }
 
@@ -306,6 +330,29 @@ static const struct {
     {"tls: {clientCA: a, clientNames: [\" \"]}\n",
      "1:34: tls.clientNames: an entry must be text of 1 to 4096 bytes\n"
      "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+    {"tls: {self: {webhookConfiguration: a}}\n",
+     "1:36: tls.self.webhookConfiguration needs tls.self.secret: without it no certificate is "
+     "made\n"},
+    {"tls: {self: {secret: a}}\n",
+     "1:7: tls.self.secret needs tls.self.dnsNames: the names that callers ask for\n"},
+    {"tls: {key: b, self: {secret: a, dnsNames: [c]}}\n",
+     "1:12: tls.certificate and tls.key are not read where tls.self.secret is set: take one or the "
+     "other out\n"},
+    {"tls: {self: {secret: A, dnsNames: [c]}}\n",
+     "1:22: tls.self.secret must be the exact name of an object\n"},
+    {"tls: {self: {secret: a, webhookConfiguration: a..b, dnsNames: [c]}}\n",
+     "1:47: tls.self.webhookConfiguration must be the exact name of an object\n"},
+    {"tls: {self: {secret: a, dnsNames: [c, \"*.d\"]}}\n",
+     "1:39: tls.self.dnsNames: an entry must be a DNS name in lower case, as in "
+     "sandgate.sandgate-system.svc\n"},
+    {"tls: {self: {secret: a, dnsNames: [a, b, c, d, e, f, g, h, i, j, k, l, m, q, o, p, r]}}\n",
+     "1:35: tls.self.dnsNames: at most 16 names\n"},
+    {"tls: {self: {secret: a, dnsNames: [c], caDays: 269}}\n",
+     "1:7: tls.self.caDays must be at least three times tls.self.certificateDays\n"},
+    {"tls: {self: {caDays: 2}}\n",
+     "1:22: tls.self.caDays must be a whole number from 3 to 36500\n"},
+    {"tls: {self: {certificateDays: 3651}}\n",
+     "1:31: tls.self.certificateDays must be a whole number from 1 to 3650\n"},
     {"listen: {webhook: \"::1:8443\"}\n",
      "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
      "\"[::1]:8443\"\n"},

@@ -1,0 +1,98 @@
+#include "planner/tree.h"
+#include "webhook/certificate.h"
+#include "webhook/config_section.h"
+
+#define MAX_NAME_BYTES 253
+#define MAX_LABEL_BYTES 63
+#define MAX_CA_DAYS 36500
+#define MAX_CERTIFICATE_DAYS 3650
+#define CA_SHARE 3 /* certificates end before the last third of their CA's life does */
+
+static bool is_label(struct str label)
+{
+    if (label.len == 0 || label.len > MAX_LABEL_BYTES || label.ptr[0] == '-' ||
+        label.ptr[label.len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < label.len; i++) {
+        char c = label.ptr[i];
+
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-')
+            return false;
+    }
+    return true;
+}
+
+/* Lower-case labels with dots between them: names of objects and of hosts alike. */
+static bool is_dotted_name(struct str name)
+{
+    size_t begin = 0;
+
+    if (name.len > MAX_NAME_BYTES)
+        return false;
+    for (size_t i = 0; i <= name.len; i++) {
+        if (i < name.len && name.ptr[i] != '.')
+            continue;
+        if (!is_label((struct str){.ptr = name.ptr + begin, .len = i - begin}))
+            return false;
+        begin = i + 1;
+    }
+    return true;
+}
+
+static const char *rule_dns_name(struct str item)
+{
+    return is_dotted_name(item) ? NULL
+                                : "a DNS name in lower case, as in sandgate.sandgate-system.svc";
+}
+
+static void read_object_name(struct config_section *section, const char *key, struct str *ret_name)
+{
+    section_text(section, key, ret_name);
+    if (ret_name->len > 0 && !is_dotted_name(*ret_name))
+        section_refuse(section, tree_get(section->object, key), false,
+                       "%s%s must be the exact name of an object", section->name, key);
+}
+
+/* Members that are right by themselves and make no sense together. */
+static void refuse_clashes(struct config_section *tls, struct config_section *section,
+                           const struct config_self *self)
+{
+    const cJSON *files = tree_get(tls->object, "certificate");
+
+    if (self->secret.len == 0) {
+        if (self->webhook_configuration.len > 0)
+            section_refuse(section, tree_get(section->object, "webhookConfiguration"), false,
+                           "tls.self.webhookConfiguration needs tls.self.secret: without it no "
+                           "certificate is made");
+        return;
+    }
+    if (files == NULL)
+        files = tree_get(tls->object, "key");
+    if (files != NULL)
+        section_refuse(section, files, false,
+                       "tls.certificate and tls.key are not read where tls.self.secret is set: "
+                       "take one or the other out");
+    if (self->dns_names.count == 0)
+        section_refuse(section, section->object, true,
+                       "tls.self.secret needs tls.self.dnsNames: the names that callers ask for");
+    if (self->dns_names.count > CERTIFICATE_MAX_NAMES)
+        section_refuse(section, tree_get(section->object, "dnsNames"), false,
+                       "tls.self.dnsNames: at most %d names", CERTIFICATE_MAX_NAMES);
+    if (self->ca_days / CA_SHARE < self->certificate_days)
+        section_refuse(section, section->object, true,
+                       "tls.self.caDays must be at least three times tls.self.certificateDays");
+}
+
+void section_self(struct config_section *tls, struct config_self *ret_self)
+{
+    struct config_section section = section_open(tls, "self");
+
+    read_object_name(&section, "secret", &ret_self->secret);
+    read_object_name(&section, "webhookConfiguration", &ret_self->webhook_configuration);
+    section_list(&section, "dnsNames", rule_dns_name, &ret_self->dns_names);
+    section_number32(&section, "caDays", CA_SHARE, MAX_CA_DAYS, &ret_self->ca_days);
+    section_number32(&section, "certificateDays", 1, MAX_CERTIFICATE_DAYS,
+                     &ret_self->certificate_days);
+    refuse_clashes(tls, &section, ret_self);
+    section_end(&section);
+}

@@ -1,0 +1,288 @@
+#include "webhook/self_tls.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "webhook/self_turn.h"
+
+#define LOOK_MSEC 20000 /* between two looks, give or take a fifth */
+#define FIRST_LOOK_MSEC                                                                            \
+    1000 /* again after a first failure; twice as long after each further one                      \
+          */
+#define JITTER_PARTS 5
+#define TEMPORARY_DAYS 3650
+#define MSEC_PER_SEC 1000
+#define NSEC_PER_MSEC 1000000
+
+struct self_tls {
+    struct self_replica replica; /* the thread's own */
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* around all that follows */
+    pthread_cond_t wake;
+    bool ending;
+    bool look; /* at once */
+    const struct config *config;
+    struct arena arena; /* owns the texts of pair */
+    struct certificate_pair pair;
+    uint64_t generation;
+    uint64_t served; /* the generation that is */
+    enum self_why why;
+};
+
+static uint32_t chance(uint32_t below)
+{
+    uint32_t number = 0;
+
+    /* without chance replicas only collide more often */
+    (void)gnutls_rnd(GNUTLS_RND_NONCE, &number, sizeof(number));
+    return number % below;
+}
+
+static int64_t clock_sec(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec;
+}
+
+/* Hands over what the last look found. */
+static void self_publish(struct self_tls *self)
+{
+    const struct self_replica *replica = &self->replica;
+    struct arena arena = {0};
+    struct certificate_pair pair = {0};
+    bool fresh = replica->generation != self->generation;
+
+    if (fresh) {
+        pair.certificate =
+            (struct str){.ptr = arena_copy(&arena, replica->serving.pair.certificate),
+                         .len = replica->serving.pair.certificate.len};
+        pair.key = (struct str){.ptr = arena_copy(&arena, replica->serving.pair.key),
+                                .len = replica->serving.pair.key.len};
+        fresh = pair.certificate.ptr != NULL && pair.key.ptr != NULL; /* else at the next look */
+    }
+    (void)pthread_mutex_lock(&self->lock);
+    self->why = replica->why;
+    if (fresh) {
+        arena_wipe(&self->arena);
+        self->arena = arena;
+        self->pair = pair;
+        self->generation = replica->generation;
+    }
+    (void)pthread_mutex_unlock(&self->lock);
+    if (!fresh)
+        arena_wipe(&arena);
+}
+
+static uint64_t self_pause_msec(const struct self_replica *replica, unsigned *failures)
+{
+    uint64_t msec = FIRST_LOOK_MSEC;
+
+    if (replica->failed == SELF_READY || replica->why == SELF_READY) {
+        *failures = 0;
+        msec = LOOK_MSEC;
+    } else {
+        for (unsigned i = 0; i < *failures && msec < LOOK_MSEC; i++)
+            msec *= 2;
+        (*failures)++;
+    }
+    return msec - msec / JITTER_PARTS + chance((uint32_t)(2 * msec / JITTER_PARTS + 1));
+}
+
+/* Waits so long, or until the end comes; false: it came. */
+static bool self_wait(struct self_tls *self, uint64_t msec)
+{
+    uint64_t end_msec = api_clock_msec() + msec;
+    struct timespec end = {.tv_sec = (time_t)(end_msec / MSEC_PER_SEC),
+                           .tv_nsec = (long)(end_msec % MSEC_PER_SEC) * NSEC_PER_MSEC};
+    bool ending = false;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&self->lock);
+    while (!self->ending && !self->look && r != ETIMEDOUT)
+        r = pthread_cond_timedwait(&self->wake, &self->lock, &end);
+    self->look = false;
+    ending = self->ending;
+    (void)pthread_mutex_unlock(&self->lock);
+    return !ending;
+}
+
+static const struct config *self_config(struct self_tls *self)
+{
+    const struct config *config = NULL;
+
+    (void)pthread_mutex_lock(&self->lock);
+    config = config_ref(self->config);
+    (void)pthread_mutex_unlock(&self->lock);
+    return config;
+}
+
+static void *self_run(void *context)
+{
+    struct self_tls *self = context;
+    unsigned failures = 0;
+
+    do {
+        const struct config *config = self_config(self);
+
+        self_turn(&self->replica, config, clock_sec(), api_clock_msec());
+        config_unref(config);
+        self_publish(self);
+    } while (self_wait(self, self_pause_msec(&self->replica, &failures)));
+    return NULL;
+}
+
+static int self_init_wake(pthread_cond_t *wake)
+{
+    pthread_condattr_t attributes;
+    int r = pthread_condattr_init(&attributes);
+
+    if (r != 0)
+        return -r;
+    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (r == 0)
+        r = pthread_cond_init(wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return -r;
+}
+
+int self_tls_start(struct api *api, const struct config *config, const struct log *log,
+                   struct self_tls **ret_self)
+{
+    struct self_tls *self = calloc(1, sizeof(*self));
+    int r = 0;
+
+    if (self == NULL)
+        return -ENOMEM;
+    self->replica = (struct self_replica){
+        .api = api, .log = log, .jitter = chance(SELF_FULL_JITTER), .why = SELF_STARTING};
+    self->why = SELF_STARTING;
+    self->config = config_ref(config);
+    r = -pthread_mutex_init(&self->lock, NULL);
+    if (r < 0)
+        goto no_lock;
+    r = self_init_wake(&self->wake);
+    if (r < 0)
+        goto no_wake;
+    r = -pthread_create(&self->thread, NULL, self_run, self);
+    if (r < 0)
+        goto no_thread;
+    *ret_self = self;
+    return 0;
+
+no_thread:
+    (void)pthread_cond_destroy(&self->wake);
+no_wake:
+    (void)pthread_mutex_destroy(&self->lock);
+no_lock:
+    config_unref(self->config);
+    free(self);
+    return r;
+}
+
+void self_tls_end(struct self_tls *self)
+{
+    (void)pthread_mutex_lock(&self->lock);
+    self->ending = true;
+    (void)pthread_cond_signal(&self->wake);
+    (void)pthread_mutex_unlock(&self->lock);
+}
+
+void self_tls_look(struct self_tls *self)
+{
+    (void)pthread_mutex_lock(&self->lock);
+    self->look = true;
+    (void)pthread_cond_signal(&self->wake);
+    (void)pthread_mutex_unlock(&self->lock);
+}
+
+void self_tls_free(struct self_tls *self)
+{
+    if (self == NULL)
+        return;
+    self_tls_end(self);
+    (void)pthread_join(self->thread, NULL);
+    self_replica_done(&self->replica);
+    arena_wipe(&self->arena);
+    config_unref(self->config);
+    (void)pthread_cond_destroy(&self->wake);
+    (void)pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+void self_tls_set_config(struct self_tls *self, const struct config *config)
+{
+    const struct config *old = NULL;
+
+    (void)pthread_mutex_lock(&self->lock);
+    old = self->config;
+    self->config = config_ref(config);
+    (void)pthread_mutex_unlock(&self->lock);
+    config_unref(old);
+}
+
+uint64_t self_tls_generation(struct self_tls *self)
+{
+    uint64_t generation = 0;
+
+    (void)pthread_mutex_lock(&self->lock);
+    generation = self->generation;
+    (void)pthread_mutex_unlock(&self->lock);
+    return generation;
+}
+
+int self_tls_take(struct self_tls *self, struct arena *arena, struct certificate_pair *ret_pair,
+                  uint64_t *ret_generation)
+{
+    struct certificate_pair pair = {0};
+    int r = -ENOENT;
+
+    (void)pthread_mutex_lock(&self->lock);
+    if (self->generation > 0) {
+        pair.certificate = (struct str){.ptr = arena_copy(arena, self->pair.certificate),
+                                        .len = self->pair.certificate.len};
+        pair.key =
+            (struct str){.ptr = arena_copy(arena, self->pair.key), .len = self->pair.key.len};
+        r = pair.certificate.ptr != NULL && pair.key.ptr != NULL ? 0 : -ENOMEM;
+        *ret_generation = self->generation;
+    }
+    (void)pthread_mutex_unlock(&self->lock);
+    if (r == 0)
+        *ret_pair = pair;
+    return r;
+}
+
+void self_tls_served(struct self_tls *self, uint64_t generation)
+{
+    (void)pthread_mutex_lock(&self->lock);
+    self->served = generation;
+    (void)pthread_mutex_unlock(&self->lock);
+}
+
+const char *self_tls_why(struct self_tls *self)
+{
+    enum self_why why = SELF_STARTING;
+
+    (void)pthread_mutex_lock(&self->lock);
+    why = self->why;
+    if (why == SELF_READY && self->served == 0)
+        why = SELF_STARTING;
+    (void)pthread_mutex_unlock(&self->lock);
+    return self_why_text(why);
+}
+
+int self_tls_make_temporary(int64_t now_sec, struct arena *arena, struct certificate_pair *ret_pair)
+{
+    static const struct str name = STR_INIT("not-ready.invalid");
+    const struct str_list names = {.items = &name, .count = 1};
+    struct certificate_pair ca = {0};
+    int r = certificate_make_ca(now_sec, TEMPORARY_DAYS, arena, &ca);
+
+    return r < 0 ? r
+                 : certificate_make_serving(&ca, &names, now_sec, TEMPORARY_DAYS, arena, ret_pair);
+}
