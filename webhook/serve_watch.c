@@ -15,13 +15,15 @@ void serve_watch_tell(void *log, const struct cluster_news *news)
         [CLUSTER_UNREADABLE] = {LOG_LEVEL_WARN, "an object cannot be used"},
     };
     struct log_field fields[3] = {log_text("what", news->what)};
+    const char *message = kinds[news->kind].message;
     size_t count = 1;
 
     if (str_present(news->reason) && news->reason.len > 0)
         fields[count++] = log_text("reason", news->reason);
     if (news->kind == CLUSTER_FAILED || news->kind == CLUSTER_RECOVERED)
         fields[count++] = log_number("seconds", (int64_t)news->since_sec);
-    log_write(log, kinds[news->kind].level, kinds[news->kind].message, fields, count);
+    if (message != NULL)
+        log_write(log, kinds[news->kind].level, message, fields, count);
 }
 
 static int watch_ask(void *world, enum cluster_question question, struct str namespace_name,

@@ -8,14 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "does not hold: %s\n", what);
-    exit(1);
-}
-
 void nap(long msec)
 {
     struct timespec pause = {.tv_nsec = msec * 1000000};

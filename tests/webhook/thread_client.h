@@ -10,12 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "webhook/tls_files.h"
 
 #define THREAD_CLIENT_MAX_ANSWER 65536
 
-void must(bool holds, const char *what);
+/* Here, so that analysers see that it does not return. */
+static inline void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "does not hold: %s\n", what);
+    exit(1);
+}
+
 void nap(long msec); /* below a second */
 uint64_t clock_msec(void);
 
