@@ -53,6 +53,12 @@ e2e: ## the gate in real control planes, the oldest and the newest (needs root a
 	PATH="$$PATH:/usr/local/go/bin" /usr/bin/python3 -B tests/e2e/run $(if $(ONLY),--only "$(ONLY)") $(RELEASES)
 	$(if $(ONLY),,PATH="$$PATH:/usr/local/go/bin" tests/charts/run $(RELEASES))
 
+.PHONY: browser
+browser: ## the report's page in headless Chromium (npm brings the driver)
+	.cmake/setup build browser
+	$(MAKE) all
+	tests/browser/run $(BUILD)/sandgate
+
 .PHONY: lint
 lint: ## format, house rules, warnings of two compilers, static analysis
 	.cmake/setup build test lint

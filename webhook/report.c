@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "planner/advice.h"
+#include "planner/tree.h"
 #include "webhook/clean.h"
 #include "webhook/report_inside.h"
 
@@ -198,6 +200,26 @@ static void keep_event(struct report_row *row, const struct event *event, struct
     copy->packet_tree = copy->input_tree = NULL;
 }
 
+/* What would be ready in place of what was asked for, or why nothing narrower would. */
+static int keep_advice(struct report_row *row, const struct event *event, struct arena *scratch,
+                       struct keeper *details)
+{
+    struct advice advice = {0};
+    struct str text = {0};
+    int r = tree_is(event->input_tree, cJSON_Object)
+                ? advice_make(event->input_tree, scratch, &advice)
+                : 0;
+
+    if (r == 0)
+        r = advice_text(&advice, scratch, &text);
+    if (r < 0)
+        return r;
+    row->advice = keep_name(details, text);
+    if (advice.state == ADVICE_NONE && advice.obstacle != NULL)
+        row->obstacle = keep_name(details, advice.obstacle->message);
+    return 0;
+}
+
 /* NULL with 0 where there is no room for a row. */
 static int make_row(struct report *report, const struct event *event, struct arena *scratch,
                     uint64_t key, struct report_row **ret_row)
@@ -217,6 +239,8 @@ static int make_row(struct report *report, const struct event *event, struct are
     if (report->replay) {
         int r = replay_event(event, scratch, &replay);
 
+        if (r == 0)
+            r = keep_advice(row, event, scratch, &details);
         if (r < 0)
             return r;
         row->replay = replay.state;
@@ -347,6 +371,8 @@ int report_add(struct report *report, const struct event *event, struct arena *s
         return 0;
     }
     count_verdict(t, event->verdict);
+    if (event->timed)
+        report_times_add(&report->times, event->time, event->verdict);
     r = add_to_row(report, event, scratch, ret_row, &is_new);
     *ret_passed = r == 0;
     return r == 0 ? sum_up(report, event, is_new) : r;

@@ -31,8 +31,8 @@
 #define REPORT_SCHEMA "sandgate.denials.v1"
 
 #define REPORT_MAX_ROWS 10000u
-#define REPORT_MAX_ROW_BYTES ((size_t)12 << 20)    /* rows with their names and findings' codes */
-#define REPORT_MAX_DETAIL_BYTES ((size_t)12 << 20) /* packets, inputs, messages of the rows */
+#define REPORT_MAX_ROW_BYTES ((size_t)24 << 20)    /* rows with their names and findings' codes */
+#define REPORT_MAX_DETAIL_BYTES ((size_t)24 << 20) /* packets, inputs, messages of the rows */
 #define REPORT_MAX_USERS 8                         /* of one row; likewise images */
 #define REPORT_MAX_IMAGES 16
 #define REPORT_MAX_NAMESPACES 4096u
@@ -40,6 +40,7 @@
 #define REPORT_MAX_LAPSES 1024u
 #define REPORT_MAX_TIME_BYTES 40                 /* of a time's text */
 #define REPORT_MAX_TEXT_BYTES ((size_t)8 * 1024) /* of one text of a row but packet and input */
+#define REPORT_MAX_BARS 192                      /* stretches of time */
 #define REPORT_RECENT_IDS 131072u                /* in which a request is known again */
 #define REPORT_MAX_CHANGES 20000u /* workloads, and findings of them, in two reports */
 #define REPORT_MAX_CHANGE_BYTES ((size_t)8 << 20)
@@ -81,6 +82,8 @@ struct report_row {
     bool without_details; /* no room for packet, input, messages */
     enum replay_state replay;
     struct str replay_where; /* where it differs */
+    struct str advice;       /* advice.h; absent where there is none */
+    struct str obstacle;     /* why narrower requirements would not be ready; else absent */
     uint64_t key;
 };
 
@@ -144,6 +147,14 @@ struct report_changes {
     uint64_t left_out;
 };
 
+/* What was denied, and what would have been, in stretches of equal width from from_sec on. */
+struct report_times {
+    bool begun;
+    int64_t from_sec, width_sec; /* as a moment counts */
+    int64_t first_sec, last_sec; /* of all that is counted */
+    uint64_t denied[REPORT_MAX_BARS], violates[REPORT_MAX_BARS];
+};
+
 struct report_recent; /* ids, report_recent.c */
 
 struct report {
@@ -157,6 +168,8 @@ struct report {
     struct report_sums namespaces;
     struct report_sums codes;
     struct report_changes changes;
+    struct report_times times;
+    struct moment made_at; /* for the page; 0: not told */
 
     struct arena row_arena, detail_arena; /* owned */
     uint32_t *slots;                      /* hash table of row index + 1 */
@@ -195,6 +208,7 @@ const char *report_hint(struct str code);
 
 /*
  * {"schema":"sandgate.denials.v1","summary":{…},"namespaces":[…],"findings":[…],"lapses":[…],
+ *  "madeAt":…,"timeline":{…},
  *  "changes":{…},"rows":[…]}
  *
  *   summary     the numbers of struct report_totals by name in camelCase; `rows`; `firstBroken`
@@ -203,11 +217,12 @@ const char *report_hint(struct str code);
  *   changes     only after report_compare(): {since, newFindings, goneFindings, newWorkloads,
  *               goneWorkloads: lists of {namespace, kind, workload, code, before, now}, counts:
  *               [{code, before, now}]}
+ *   timeline    {from, widthSeconds, denied: [n], violates: [n]}: stretches of equal width
  *   rows        {verdict, allowed (not where that is unknown), outcome, dryRun, namespace, kind,
- * name, workload, count, first, last, users, images, operation, level, findings: [{code, place,
- * message, source}], message, packet, packetSha256, packetTruncated, input, evidence, exemption,
- *               violations, error, source, webhook, id, replay, replayDiffers, withoutDetails};
- *               what there is not is left out
+ *               name, workload, count, first, last, users, images, operation, level, findings:
+ *               [{code, place, message, source}], message, packet, packetSha256, packetTruncated,
+ *               input, evidence, exemption, violations, error, source, webhook, id, replay,
+ *               replayDiffers, advice, obstacle, withoutDetails}; what there is not is left out
  *
  * Control and bidirectional-control characters, `<`, `>` and `&` stand as \u escapes.
  */
@@ -225,8 +240,7 @@ int report_csv_head(FILE *stream) __attribute__((warn_unused_result, nonnull));
 int report_csv_row(const struct report_row *row, FILE *stream)
     __attribute__((warn_unused_result, nonnull));
 
-/* A page that stands alone. Whether this program can write it; else report_html() is -ENOSYS. */
-bool report_has_html(void);
+/* A page that stands alone: page/report.html with report_json() in it. */
 int report_html(const struct report *report, FILE *stream)
     __attribute__((warn_unused_result, nonnull));
 

@@ -1,17 +1,99 @@
-/* report_html - a report as one page that stands alone. Its place; the page is not made yet. */
+#define _GNU_SOURCE /* memmem */
+/* report_html - the report as a page that stands alone: page/report.html with its style, its script
+ * and the report's JSON in it. The policy lets nothing run but that script, and nothing be fetched.
+ */
 
 #include <errno.h>
+#include <gnutls/gnutls.h>
+#include <string.h>
 
+#include "k8s/digest.h"
 #include "webhook/report.h"
 
-bool report_has_html(void)
+/* .cmake/Embed.cmake */
+extern const unsigned char page_report_html[], page_report_css[], page_report_js[];
+extern const unsigned long page_report_html_bytes, page_report_css_bytes, page_report_js_bytes;
+
+#define PART(name) ((struct str){(const char *)page_report_##name, page_report_##name##_bytes})
+
+static int write_text(FILE *stream, struct str text)
 {
-    return false;
+    if (fwrite(text.ptr, 1, text.len, stream) != text.len)
+        return errno != 0 ? -errno : -EIO;
+    return 0;
 }
+
+/* 'sha256-<base64>': the one text of its kind that the page may use. */
+static int write_hash(FILE *stream, struct str text)
+{
+    unsigned char digest[DIGEST_BYTES];
+    const gnutls_datum_t data = {.data = digest, .size = sizeof(digest)};
+    gnutls_datum_t base64 = {0};
+    int r = 0;
+
+    r = digest_make(text, digest);
+    if (r != 0)
+        return r;
+    if (gnutls_base64_encode2(&data, &base64) != GNUTLS_E_SUCCESS)
+        return -ENOMEM;
+    if (fprintf(stream, "'sha256-%.*s'", (int)base64.size, (const char *)base64.data) < 0)
+        r = -EIO;
+    gnutls_free(base64.data);
+    return r;
+}
+
+static int write_policy(const struct report *report, FILE *stream)
+{
+    int r = write_text(stream, STR("default-src 'none'; base-uri 'none'; form-action 'none'; "
+                                   "style-src "));
+
+    (void)report;
+    if (r == 0)
+        r = write_hash(stream, PART(css));
+    if (r == 0)
+        r = write_text(stream, STR("; script-src "));
+    return r == 0 ? write_hash(stream, PART(js)) : r;
+}
+
+static int write_style(const struct report *report, FILE *stream)
+{
+    (void)report;
+    return write_text(stream, PART(css));
+}
+
+static int write_script(const struct report *report, FILE *stream)
+{
+    (void)report;
+    return write_text(stream, PART(js));
+}
+
+/* What stands in the page in place of a mark, in the order of the page. */
+static const struct {
+    struct str mark;
+    int (*write)(const struct report *report, FILE *stream);
+} holes[] = {
+    {STR_INIT("@POLICY@"), write_policy},
+    {STR_INIT("@STYLE@"), write_style},
+    {STR_INIT("@DATA@"), report_json},
+    {STR_INIT("@SCRIPT@"), write_script},
+};
 
 int report_html(const struct report *report, FILE *stream)
 {
-    (void)report;
-    (void)stream;
-    return -ENOSYS;
+    struct str rest = PART(html);
+
+    errno = 0;
+    for (size_t i = 0; i < sizeof(holes) / sizeof(holes[0]); i++) {
+        const char *hole = memmem(rest.ptr, rest.len, holes[i].mark.ptr, holes[i].mark.len);
+        struct str before = {rest.ptr, hole != NULL ? (size_t)(hole - rest.ptr) : 0};
+        int r = hole != NULL ? write_text(stream, before) : -EINVAL;
+
+        if (r == 0)
+            r = holes[i].write(report, stream);
+        if (r != 0)
+            return r;
+        rest.ptr += before.len + holes[i].mark.len;
+        rest.len -= before.len + holes[i].mark.len;
+    }
+    return write_text(stream, rest);
 }

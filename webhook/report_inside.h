@@ -46,6 +46,9 @@ bool report_change_is_new_workload(const struct report_change *change);
 bool report_change_is_gone_workload(const struct report_change *change);
 bool report_change_is_count(const struct report_change *change);
 
+/* report_times.c */
+void report_times_add(struct report_times *times, struct moment at, enum event_verdict verdict);
+
 /* report_json.c: s as a JSON string in which nothing drives a terminal or opens a tag. */
 void report_add_safe(struct buffer *b, struct str s);
 /* JSON as it stands, with the same escapes within its texts. */

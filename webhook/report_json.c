@@ -120,6 +120,8 @@ static void add_plan(struct buffer *b, const struct report_row *row)
     if (row->replay != REPLAY_NO_PLAN)
         add_text(b, "replay", str_of(replay_state_text(row->replay)));
     add_text(b, "replayDiffers", row->replay_where);
+    add_text(b, "advice", row->advice);
+    add_text(b, "obstacle", row->obstacle);
 }
 
 static void add_row(struct buffer *b, const struct report_row *row)
@@ -298,6 +300,36 @@ static void add_changes(struct buffer *b, const struct report *report)
     buffer_add_char(b, '}');
 }
 
+static void add_bars(struct buffer *b, const char *name, const uint64_t *bars, size_t count)
+{
+    buffer_add_format(b, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++)
+        buffer_add_format(b, i > 0 ? ",%llu" : "%llu", (unsigned long long)bars[i]);
+    buffer_add_char(b, ']');
+}
+
+static void add_times(struct buffer *b, const struct report *report)
+{
+    const struct report_times *t = &report->times;
+    char from[MOMENT_TEXT_BYTES] = "", made_at[MOMENT_TEXT_BYTES] = "";
+    size_t count = REPORT_MAX_BARS;
+
+    if (report->made_at.sec > 0) {
+        moment_write(report->made_at, made_at);
+        buffer_add_format(b, ",\n\"madeAt\":\"%s\"", made_at);
+    }
+    if (!t->begun)
+        return;
+    while (count > 1 && t->denied[count - 1] + t->violates[count - 1] == 0)
+        count--;
+    moment_write((struct moment){.sec = t->from_sec}, from);
+    buffer_add_format(b, ",\n\"timeline\":{\"from\":\"%s\",\"widthSeconds\":%lld", from,
+                      (long long)t->width_sec);
+    add_bars(b, "denied", t->denied, count);
+    add_bars(b, "violates", t->violates, count);
+    buffer_add_char(b, '}');
+}
+
 int report_json(const struct report *report, FILE *stream)
 {
     struct arena cleanup_arena arena = {0};
@@ -309,6 +341,7 @@ int report_json(const struct report *report, FILE *stream)
     add_sums(&b, "findings", "code", &report->codes, true);
     add_lapses(&b, report);
     add_changes(&b, report);
+    add_times(&b, report);
     buffer_add(&b, STR(",\n\"rows\":["));
     r = put(&b, stream);
     for (size_t i = 0; r == 0 && i < report->row_count; i++)

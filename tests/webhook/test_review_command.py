@@ -83,7 +83,31 @@ class Inputs(Review):
             "name": "bare-6d4c-*", "workload": "bare-6d4c", "count": 1, "first": "2026-03-01T12:00:01.250000Z",
             "last": "2026-03-01T12:00:01.250000Z", "users": ["dev@example.test"], "images": [],
             "operation": "create", "level": "enforce", "source": "audit", "webhook": HOOK, "id": "a-1",
-            "replay": "same"})
+            "replay": "same", "obstacle": "workload requires exactly one image_digest or skill_ref"})
+
+    def test_row_says_what_would_be_ready(self):
+        wide = GOOD.replace("report@1.4.0}", "report@1.4.0, sandbox.runx.dev/requirements: \"{network: true, "
+                            "writable_paths: [tmp/results, cache]}\"}") % "wide"
+        row = self.review(log(event(answer(wide))))["rows"][0]
+        self.assertEqual(row["advice"], "leave network out; take cache out of writable_paths")
+        self.assertNotIn("obstacle", row)
+
+    def test_timeline_joins_stretches_without_counting_again(self):
+        def timeline(*times):
+            return self.review(log(*(event(DENIED, audit_id=str(i), time=t) for i, t in enumerate(times))))["timeline"]
+
+        day = "2026-03-01T"
+        self.assertEqual(timeline(day + "12:03:00Z", day + "12:00:10Z", day + "12:00:59Z"), {
+            "from": day + "12:00:00Z", "widthSeconds": 60, "denied": [2, 0, 0, 1], "violates": [0, 0, 0, 0]})
+        # 192 bars of a minute, and one more
+        self.assertEqual(timeline(day + "12:00:00Z", day + "15:11:59Z")["widthSeconds"], 60)
+        wider = timeline(day + "12:00:00Z", day + "15:12:00Z", day + "12:04:59Z", day + "12:05:00Z")
+        self.assertEqual((wider["from"], wider["widthSeconds"]), (day + "12:00:00Z", 300))
+        self.assertEqual(wider["denied"][:2] + wider["denied"][-1:], [2, 1, 1])
+        self.assertEqual(sum(wider["denied"]), 4)
+        years = timeline("2026-03-01T12:00:00Z", "2024-02-29T00:00:00Z", "2026-03-01T12:00:01Z", "0001-01-01T00:00:00Z")
+        self.assertEqual((years["from"], years["widthSeconds"], sum(years["denied"])),
+                         ("0001-01-01T00:00:00Z", 2903040000, 4))
 
     def test_gzip_members_pipes_and_plain_files_read_alike(self):
         text = log(event(DENIED, audit_id="1"), event(READY, audit_id="2")).encode()

@@ -1,0 +1,225 @@
+// The report's page in a real browser: what it shows, that nothing leaves it, that text from outside stays text.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const sandgate = process.env.SANDGATE;
+const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'sandgate-page-'));
+let browser;
+
+const HEX = 'a'.repeat(64);
+
+function input(paths) {
+  return {
+    workload: {
+      skill_ref: 'acme/report@1.4.0',
+      requirements: {
+        source_ref: 'git:acme/report@1.4.0', source_digest: 'sha256:' + HEX, observed_at: '2026-02-28T12:00:00Z',
+        writable_paths: paths,
+      },
+    },
+    as_of: '2026-03-01T12:00:00Z', max_age_days: 30, baseline: { allowed_writable_paths: ['tmp/results'] },
+  };
+}
+
+// Planned by the program itself, so that it replays.
+function packet(given) {
+  const file = join(folder, 'input.json');
+  writeFileSync(file, JSON.stringify(given));
+  try {
+    return execFileSync(sandgate, ['plan', '-o', 'json', file], { encoding: 'utf8' }).trim();
+  } catch (error) {
+    return error.stdout.trim();
+  }
+}
+
+function record(over) {
+  return JSON.stringify({
+    schema: 'sandgate.decision.v1', time: '2026-03-01T12:00:00.000Z', uid: 'u-0', operation: 'CREATE', group: '', kind: 'Pod',
+    namespace: 'payments', name: 'report', user: 'dev', groups: [], images: ['registry.example.test/app@sha256:' + HEX],
+    levels: { enforce: 'required', warn: 'none', audit: 'none' }, allowed: false, outcome: 'refused', dryRun: false,
+    message: 'payments/Pod/report is refused', findings: [], durationMicroseconds: 150,
+    subject: (over.namespace || 'payments') + '/Pod/' + (over.name || 'report'), ...over,
+  });
+}
+
+function report(name, lines, ...options) {
+  const log = join(folder, name + '.jsonl'), page = join(folder, name + '.html');
+  writeFileSync(log, lines.join('\n') + '\n');
+  writeFileSync(page, execFileSync(sandgate, ['review', '--output', 'html', ...options, log], { maxBuffer: 1 << 30 }));
+  return page;
+}
+
+// A page with all that it says and asks for.
+async function open(file, options = {}) {
+  const context = await browser.newContext(options);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') page.complaints.push(m.text()); });
+  page.on('pageerror', (e) => page.complaints.push(String(e)));
+  page.on('request', (r) => { if (!r.url().startsWith('file:') || r.url().split('#')[0] !== pathToFileURL(file).href) page.complaints.push('request: ' + r.url()); });
+  page.on('dialog', (d) => { page.complaints.push('dialog'); d.dismiss(); });
+  await page.goto(pathToFileURL(file).href);
+  return page;
+}
+
+async function close(page) {
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+}
+
+async function hold(page, what) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  assert.deepEqual(found.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')), [], what);
+}
+
+const given = input(['tmp/results', 'cache']);
+let plain;
+
+before(async () => {
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const planned = packet(given);
+  plain = report('plain', [
+    record({ packet: JSON.parse(planned), input: given, evidence: 'payments/acme sha256:' + HEX + ' keys=release-2026,security-2026' }),
+    ...Array.from({ length: 4 }, (_, i) => record({ uid: 'r-' + i, name: 'web-' + i, namespace: 'shop', time: '2026-03-01T1' + i + ':00:00.000Z',
+      owner: { kind: 'ReplicaSet', name: 'web-5d' }, outcome: 'blocked', message: 'shop/Pod/web is refused',
+      findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: 'spec.containers[0].image' }] })),
+    record({ uid: 'd', name: 'dry', namespace: 'shop', dryRun: true, outcome: 'needs_more_evidence',
+      findings: [{ code: 'gate.evidence.missing', message: 'no valid evidence', place: '' }] }),
+  ]);
+});
+after(() => browser.close());
+
+test('shows what was denied, by namespace and finding', async () => {
+  const page = await open(plain);
+  assert.equal(await page.locator('h1').innerText(), 'Sandgate: what was denied');
+  assert.equal(await page.locator('.cards strong').first().innerText(), '6');
+  assert.equal(await page.locator('#rows tbody tr').count(), 3);
+  assert.match(await page.locator('#rows tbody').innerText(), /web-5d[\s\S]*gate\.image\.unpinned/);
+  assert.ok(await page.locator('svg rect').count() > 0);
+  await close(page);
+});
+
+test('filters by word, by list and by a click on a sum', async () => {
+  const page = await open(plain);
+  await page.getByLabel('Search').fill('web-5d');
+  assert.equal(await page.locator('#rows tbody tr').count(), 1);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  assert.equal(await page.locator('#rows tbody tr').count(), 3);
+  await page.getByLabel('Namespace').selectOption('shop');
+  assert.equal(await page.locator('#rows tbody tr').count(), 2);
+  await page.getByRole('link', { name: 'gate.evidence.missing' }).first().click();
+  assert.equal(await page.locator('#rows tbody tr').count(), 1);
+  assert.equal(await page.getByLabel('Finding', { exact: true }).inputValue(), 'gate.evidence.missing');
+  await close(page);
+});
+
+test('lays a denial out: asked, admitted, refused, risk, evidence, signers, advice', async () => {
+  const page = await open(plain);
+  await page.getByRole('link', { name: 'Pod/report' }).click();
+  const text = await page.locator('main').innerText();
+  for (const part of ['tmp/results, cache', 'baseline does not admit cache', 'take cache out of writable_paths', 'medium',
+    'release-2026, security-2026', 'payments/acme', 'sha256:' + HEX, 'dev', 'The same packet, byte for byte.'])
+    assert.ok(text.includes(part), part + ' is not in:\n' + text);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'title');
+  await page.keyboard.press('Escape');
+  await page.locator('#denials').waitFor();
+  await close(page);
+});
+
+test('copies the raw packet, byte for byte', async () => {
+  const page = await open(plain);
+  await page.getByRole('link', { name: 'Pod/report' }).click();
+  await page.getByRole('button', { name: 'Copy packet' }).click();
+  await page.getByText('copied', { exact: true }).first().waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(JSON.stringify(JSON.parse(copied)), packet(given));
+  await close(page);
+});
+
+test('keeps text from outside text', async () => {
+  const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u001b[31m\u202e\u2028';
+  const page = await open(report('evil', [record({ name: evil, namespace: evil, user: evil, message: evil + '\nsecond', level: evil,
+    evidence: evil, images: [evil], findings: [{ code: evil, message: evil, place: evil }] })]));
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  const all = await page.locator('main').innerText();
+  assert.ok(all.includes('<img src=x onerror=alert(1)>'));
+  assert.ok(all.includes('\\u202e') && all.includes('\\u001b'));
+  assert.ok(!/[\u001b\u202e\u2028]/.test(await page.evaluate(() => document.body.textContent.replace(/<script[\s\S]*/, ''))) );
+  await page.locator('#rows tbody a').first().click();
+  await page.locator('#title').waitFor();
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  assert.ok(!/[\u001b\u202e\u2028]/.test(await page.locator('main').innerText()));
+  await close(page);
+});
+
+test('its policy lets no other script run and nothing be fetched', async () => {
+  const page = await open(plain);
+  const policy = await page.locator('meta[http-equiv]').getAttribute('content');
+  assert.match(policy, /^default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'$/);
+  await page.evaluate(() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s); });
+  assert.equal(await page.evaluate(() => window.ran), undefined);
+  page.complaints = page.complaints.filter((c) => !c.includes('Content Security Policy'));
+  await close(page);
+});
+
+test('reads well by axe: overview and detail, light, dark and narrow', async () => {
+  for (const options of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { viewport: { width: 360, height: 700 } }]) {
+    const page = await open(plain, { ...options, bypassCSP: true });
+    await hold(page, JSON.stringify(options));
+    await page.getByRole('link', { name: 'Pod/report' }).click();
+    await page.locator('#title').waitFor();
+    await hold(page, 'detail ' + JSON.stringify(options));
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(wide <= 0, 'scrolls sideways by ' + wide);
+    await close(page);
+  }
+});
+
+test('works by keyboard alone', async () => {
+  const page = await open(plain);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
+  await page.locator('#rows tbody a').first().focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#title').waitFor();
+  await page.locator('#back').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#denials').waitFor();
+  const sort = page.getByRole('button', { name: 'Times' });
+  await sort.focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('th[aria-sort=descending]').innerText().then((t) => t.trim().startsWith('Times')), true);
+  await close(page);
+});
+
+test('holds 10,000 different denials', async () => {
+  const lines = Array.from({ length: 10000 }, (_, i) => record({ uid: 'm-' + i, name: 'pod-' + i, namespace: 'ns-' + i % 40,
+    findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: 'spec.containers[' + i % 3 + '].image' }] }));
+  const page = await open(report('many', lines));
+  assert.match(await page.locator('caption').last().innerText(), /10,000 of 10,000 rows/);
+  assert.equal(await page.locator('#rows tbody tr').count(), 100);
+  await page.getByRole('button', { name: 'Show 100 more' }).click();
+  assert.equal(await page.locator('#rows tbody tr').count(), 200);
+  await page.getByLabel('Search').fill('pod-9999');
+  assert.equal(await page.locator('#rows tbody tr').count(), 1);
+  await close(page);
+});
+
+test('prints without its controls', async () => {
+  const page = await open(plain);
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await page.locator('form').isVisible(), false);
+  assert.equal(await page.locator('#rows table').isVisible(), true);
+  await close(page);
+});

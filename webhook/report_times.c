@@ -1,0 +1,76 @@
+/* report_times - how many decisions fell into each stretch of time. The stretches grow with what
+ * they have to cover, so that a log of minutes and one of years take the same room. */
+
+#include "webhook/report_inside.h"
+
+/* Each a multiple of the one before, so that stretches join without being counted again. */
+static const int64_t widths_sec[] = {
+    60, 300, 900, 3600, 10800, 21600, 86400, 604800, 2419200, 29030400, 2903040000,
+};
+
+#define WIDTHS (sizeof(widths_sec) / sizeof(widths_sec[0]))
+
+static int64_t times_floor(int64_t sec, int64_t width_sec)
+{
+    return sec - ((sec % width_sec) + width_sec) % width_sec;
+}
+
+/* Whether stretches of that width from the first moment on reach to the last one. */
+static bool times_fit(const struct report_times *times, size_t width)
+{
+    int64_t width_sec = widths_sec[width];
+
+    return (times_floor(times->last_sec, width_sec) - times_floor(times->first_sec, width_sec)) /
+               width_sec <
+           REPORT_MAX_BARS;
+}
+
+/* The same counts in stretches of that width, which begin where the first moment is. */
+static void times_join(struct report_times *times, size_t width)
+{
+    struct report_times joined = {
+        .begun = true,
+        .width_sec = widths_sec[width],
+        .from_sec = times_floor(times->first_sec, widths_sec[width]),
+        .first_sec = times->first_sec,
+        .last_sec = times->last_sec,
+    };
+
+    for (size_t i = 0; i < REPORT_MAX_BARS; i++) {
+        int64_t at_sec = times->from_sec + (int64_t)i * times->width_sec;
+        size_t bar = 0;
+
+        if (times->denied[i] + times->violates[i] == 0)
+            continue;
+        bar = (size_t)((at_sec - joined.from_sec) / joined.width_sec);
+        joined.denied[bar] += times->denied[i];
+        joined.violates[bar] += times->violates[i];
+    }
+    *times = joined;
+}
+
+void report_times_add(struct report_times *times, struct moment at, enum event_verdict verdict)
+{
+    int64_t sec = at.sec;
+    size_t width = 0, bar = 0;
+
+    if (verdict != EVENT_DENIED && verdict != EVENT_VIOLATES)
+        return;
+    if (!times->begun)
+        *times = (struct report_times){
+            .begun = true, .first_sec = sec, .last_sec = sec, .width_sec = widths_sec[0]};
+    if (sec < times->first_sec)
+        times->first_sec = sec;
+    if (sec > times->last_sec)
+        times->last_sec = sec;
+    while (widths_sec[width] < times->width_sec || (width + 1 < WIDTHS && !times_fit(times, width)))
+        width++;
+    if (widths_sec[width] != times->width_sec || sec < times->from_sec ||
+        (sec - times->from_sec) / times->width_sec >= REPORT_MAX_BARS)
+        times_join(times, width);
+    bar = (size_t)((sec - times->from_sec) / times->width_sec);
+    if (verdict == EVENT_DENIED)
+        times->denied[bar]++;
+    else
+        times->violates[bar]++;
+}
