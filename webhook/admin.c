@@ -84,7 +84,7 @@ static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection
 
     if (path == METRICS_PATH_OTHER) {
         answer = request_status_text(
-            status, "nothing is here: /metrics, /healthz, /readyz and /denials.json are");
+            status, "nothing is here: /metrics, /healthz, /readyz, /denials and /denials.json are");
     } else if (!get) {
         status = MHD_HTTP_METHOD_NOT_ALLOWED;
         answer = request_status_text(status, "only GET is answered here");

@@ -10,6 +10,7 @@
 #include "webhook/bytes.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/output.h"
+#include "webhook/denials_page.h"
 #include "webhook/fingerprint.h"
 #include "webhook/listen.h"
 #include "webhook/serve_self.h"
@@ -282,6 +283,7 @@ static int serve_open(struct serve *serve, const struct config *config)
         .tls = serve->tls,
         .metrics = &serve->metrics,
         .recorder = &serve->recorder,
+        .denials_page = denials_page_write,
         .log = &serve->log,
     };
     int r = 0;

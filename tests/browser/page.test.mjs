@@ -1,6 +1,7 @@
 // The report's page in a real browser: what it shows, that nothing leaves it, that text from outside stays text.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { request } from 'node:https';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -66,9 +67,10 @@ async function open(file, options = {}) {
   page.complaints = [];
   page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') page.complaints.push(m.text()); });
   page.on('pageerror', (e) => page.complaints.push(String(e)));
-  page.on('request', (r) => { if (!r.url().startsWith('file:') || r.url().split('#')[0] !== pathToFileURL(file).href) page.complaints.push('request: ' + r.url()); });
+  const url = file.startsWith('http:') ? file : pathToFileURL(file).href;
+  page.on('request', (r) => { if (r.url().split('#')[0] !== url) page.complaints.push('request: ' + r.url()); });
   page.on('dialog', (d) => { page.complaints.push('dialog'); d.dismiss(); });
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(url);
   return page;
 }
 
@@ -221,5 +223,37 @@ test('prints without its controls', async () => {
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('form').isVisible(), false);
   assert.equal(await page.locator('#rows table').isVisible(), true);
+  await close(page);
+});
+
+// A gate of the demonstration's world, as `make run` starts it, that has denied one pod.
+async function gate(t) {
+  const world = join(folder, 'world'), [port, admin] = [20000, 30000].map((from) => from + process.pid % 9000);
+  execFileSync(join(process.env.DEMO, 'make-world'), [sandgate, world, port, admin], { stdio: 'ignore' });
+  const child = spawn(sandgate, ['serve', '--config', join(world, 'gate.yaml')], { stdio: 'ignore' });
+  t.after(() => child.kill());
+  const body = readFileSync(join(world, 'denied.json')), ca = readFileSync(join(world, 'certs', 'ca.crt'));
+  const ask = () => new Promise((resolve, reject) => {
+    const r = request({ host: '127.0.0.1', port, path: '/validate', method: 'POST', ca, servername: 'localhost',
+      headers: { 'Content-Type': 'application/json', 'Content-Length': body.length } }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode));
+    });
+    r.on('error', reject).end(body);
+  });
+  for (let i = 0; i < 100; i++) {
+    if (await ask().catch(() => 0) === 200) return 'http://127.0.0.1:' + admin + '/denials';
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('the gate did not answer');
+}
+
+test('the admin port shows the denial that was just made', async (t) => {
+  const page = await open(await gate(t));
+  assert.equal(await page.locator('#rows tbody tr').count(), 1);
+  await page.locator('#rows tbody a').click();
+  const text = await page.locator('main').innerText();
+  for (const part of ['baseline does not admit cache', 'The plan would be ready: take cache out of writable_paths', 'release-dev',
+    'The same packet, byte for byte.'])
+    assert.ok(text.includes(part), part + ' is not in:\n' + text);
   await close(page);
 });

@@ -219,6 +219,19 @@ class Denials(unittest.TestCase):
             self.assertEqual((status, body), (200, b""))
             self.assertEqual(get(gate.admin, "/denials.json", method="POST")[0], 405)
 
+    def test_the_last_denials_as_a_page(self):
+        with Gate() as gate:
+            ask(gate, captured("01-create-pod.json", uid="</script>"))
+            status, fields, body = get(gate.admin, "/denials")
+            self.assertEqual((status, fields["content-type"], fields["cache-control"], fields["x-content-type-options"]),
+                             (200, "text/html; charset=utf-8", "no-store", "nosniff"))
+            self.assertIn("frame-ancestors 'none'", fields["content-security-policy"])
+            data = body.split(b'<script type="application/json" id="data">')[1].split(b"</script>")[0]
+            report = json.loads(data)
+            self.assertEqual((report["schema"], report["summary"]["denied"], report["rows"][0]["id"]),
+                             ("sandgate.denials.v1", 1, "</script>"))
+            self.assertIn("madeAt", report)
+
     def test_the_oldest_go_first(self):
         with Gate() as gate, Client(gate.port) as client:
             for number in range(520):

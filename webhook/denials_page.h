@@ -1,0 +1,20 @@
+#ifndef WEBHOOK_DENIALS_PAGE_H
+#define WEBHOOK_DENIALS_PAGE_H
+
+/*
+ * denials_page - the last denials of a replica as the page that `review --output html` writes.
+ *
+ * Errors     0; -ENOMEM; -EIO where the crypto library failed or the system gave no random numbers.
+ * Ownership  the page lies in the arena.
+ * Threads    any number.
+ */
+
+#include "planner/arena.h"
+#include "planner/moment.h"
+#include "planner/text.h"
+#include "webhook/denials.h"
+
+int denials_page_write(const struct denials_view *view, struct moment now, struct arena *arena,
+                       struct str *ret_html) __attribute__((warn_unused_result, nonnull));
+
+#endif
