@@ -13,6 +13,7 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 CHANGING = [
+    (r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "<moment>"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"sha256:[0-9a-f]{64}", "<digest>"),
     (r"[A-Za-z0-9+/]{80,}={0,2}", "<signature>"),

@@ -19,8 +19,6 @@ class Evidence(Case):
         return self.control.apply(pod("next", team), dry_run=True).status == 0
 
     def test_evidence_in_the_same_kubectl_apply_as_its_pod_is_found(self):
-        if self.world.gate.folder:
-            self.skipTest("a folder is not asked a second time")
         for _ in range(ROUNDS):
             team, skill = self.team(), f"acme/{unique('together')}@1.0.0"
             signed = self.world.signer.sign(requirements(skill), unique("evidence"), team)
@@ -28,8 +26,6 @@ class Evidence(Case):
             self.assertEqual((done.status, done.err), (0, ""))
 
     def test_a_pod_that_follows_at_once_on_its_namespace_is_judged_by_the_label_of_the_namespace(self):
-        if self.world.gate.folder:
-            self.skipTest("a folder is not asked a second time")
         for _ in range(ROUNDS):
             team = self.team(enforce="required")
             self.assert_denied(self.control.apply(pod("plain", team, skill=None), dry_run=True), "gate.annotation.missing")

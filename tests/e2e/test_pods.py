@@ -43,12 +43,10 @@ class Pods(Case):
 
     def test_a_pod_without_annotations_of_ours_is_denied_where_the_namespace_requires_them(self):
         team = self.team(enforce="required")
-        self.world.gate.settle()
         self.assert_denied(self.control.apply(pod("plain", team, skill=None)), "gate.annotation.missing")
 
     def test_a_namespace_that_only_wants_to_be_warned_gets_the_pod_and_the_warning(self):
         team = self.team(enforce="none", warn="required", audit="required")
-        self.world.gate.settle()
         done = self.control.apply(pod("report", team))
         self.assertEqual((done.status, done.out), (0, "pod/report created\n"), done.err)
         self.assertIn("Warning: ", done.err)
@@ -108,7 +106,6 @@ class Pods(Case):
         self.control.must("-n", team, "patch", "pod/report", "--type=merge",
                           "-p", '{"metadata":{"finalizers":["example.test/hold"]}}')
         self.withdraw(evidence, team)
-        self.world.gate.settle()
         eventually(lambda: self.control.apply(pod("second", team), dry_run=True).status == 1, "a denial")
         self.assert_allowed(self.control.kubectl("-n", team, "label", "pod/report", "colour=blue"))
         self.assert_allowed(self.control.kubectl("-n", team, "delete", "pod/report", "--wait=false"))

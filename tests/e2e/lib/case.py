@@ -61,7 +61,6 @@ class Case(unittest.TestCase):
         signed = self.world.signer.sign(document, name, into, key)
         self.assert_allowed(self.control.apply(signed))
         self.addCleanup(self.withdraw, name, into)
-        self.world.gate.settle()
         return name
 
     def withdraw(self, name, into):

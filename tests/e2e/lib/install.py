@@ -24,7 +24,6 @@ def merged(below, above):
 
 class Gate:
     """One release of the chart. The tests share one; those of the chart itself make their own."""
-    folder = False
 
     def __init__(self, world, name=NAME, into=NAMESPACE):
         self.world, self.name, self.namespace = world, name, into
@@ -64,8 +63,8 @@ class Gate:
         self.installed = True
         self.wait_until_asked()
 
-    def upgrade(self, **more):
-        done = self.helm("upgrade", **more)
+    def upgrade(self, *options, **more):
+        done = self.helm("upgrade", *options, **more)
         if done.status:
             raise AssertionError(f"helm upgrade: {done.said}\n{self.told()}")
 
@@ -76,9 +75,6 @@ class Gate:
             self.world.control.api.post("/api/v1/namespaces", namespace(probe))
             eventually(lambda: self.world.control.api.get(f"/api/v1/namespaces/{probe}/serviceaccounts/default"), "account")
         eventually(lambda: denied_by_us(self.control.apply(pod("probe", probe), dry_run=True).err), "a first denial", 30)
-
-    def settle(self):
-        """A watch needs a moment; hits are answered from what it brought."""
 
     def keys(self, *names):
         """The keyring, as an upgrade of the release gives it: without a restart of the gates."""
