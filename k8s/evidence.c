@@ -32,6 +32,17 @@ bool evidence_expired(const struct evidence *evidence, struct moment now)
     return evidence->has_expires_at && moment_compare(evidence->expires_at, now) <= 0;
 }
 
+bool evidence_end(const struct evidence *evidence, int max_age_days, struct moment *ret_end)
+{
+    bool ages = evidence->kind == EVIDENCE_REQUIREMENTS && evidence->state != EVIDENCE_INVALID;
+
+    if (ages)
+        *ret_end = moment_add_seconds(evidence->observed_at, max_age_days * MOMENT_SECONDS_PER_DAY);
+    if (evidence->has_expires_at && (!ages || moment_compare(evidence->expires_at, *ret_end) < 0))
+        *ret_end = evidence->expires_at;
+    return ages || evidence->has_expires_at;
+}
+
 bool evidence_in_scope(const struct evidence *evidence, struct str namespace_name)
 {
     return !evidence->namespaces_named || str_list_has(evidence->namespaces, namespace_name);

@@ -133,6 +133,12 @@ void evidence_unref(const struct evidence *evidence);
 /* `expires_at` is not after now. False for what has no end. */
 bool evidence_expired(const struct evidence *evidence, struct moment now);
 
+/* When it ends: requirements with the age that is allowed, and whatever has an expires_at with
+ * that; the earlier of both. False for what has no end. A baseline of a smaller max_age_days may
+ * end its use before. */
+bool evidence_end(const struct evidence *evidence, int max_age_days, struct moment *ret_end)
+    __attribute__((nonnull));
+
 /* In scope for a pod of that namespace: names no namespaces, or this one. */
 bool evidence_in_scope(const struct evidence *evidence, struct str namespace_name);
 

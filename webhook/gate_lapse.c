@@ -4,11 +4,6 @@
 
 #include "webhook/gate_internal.h"
 
-static struct moment earlier(struct moment a, struct moment b)
-{
-    return moment_compare(a, b) < 0 ? a : b;
-}
-
 /* Within the next 72 hours, both ends of them included; what ended before is no news. */
 static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,
                 const struct evidence *e)
@@ -32,12 +27,8 @@ int gate_note_lapses(const struct judgement *j, struct decision *d)
     struct moment end = {0};
     int r = 0;
 
-    if (e != NULL) {
-        end = moment_add_seconds(e->observed_at, j->max_age_days * MOMENT_SECONDS_PER_DAY);
-        if (e->has_expires_at)
-            end = earlier(end, e->expires_at);
+    if (e != NULL && evidence_end(e, j->max_age_days, &end))
         r = note(j, d, end, "evidence", e);
-    }
     if (r == 0 && d->exemption != NULL)
         r = note(j, d, d->exemption->expires_at, "exemption", d->exemption);
     return r;

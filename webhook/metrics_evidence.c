@@ -8,18 +8,6 @@ static const char *const state_names[METRICS_EVIDENCE_STATE_COUNT] = {
     [METRICS_EVIDENCE_REVOKED] = "revoked", [METRICS_EVIDENCE_OTHER_AUDIENCE] = "other_audience",
 };
 
-/* The end of its age, and its own end. False: none. */
-static bool lapse_of(const struct evidence *e, int max_age_days, struct moment *ret_lapse)
-{
-    bool ages = e->kind == EVIDENCE_REQUIREMENTS;
-
-    if (ages)
-        *ret_lapse = moment_add_seconds(e->observed_at, max_age_days * MOMENT_SECONDS_PER_DAY);
-    if (e->has_expires_at && (!ages || moment_compare(e->expires_at, *ret_lapse) < 0))
-        *ret_lapse = e->expires_at;
-    return ages || e->has_expires_at;
-}
-
 static enum metrics_evidence_state state_of(const struct evidence *e, int max_age_days,
                                             struct moment now)
 {
@@ -33,7 +21,7 @@ static enum metrics_evidence_state state_of(const struct evidence *e, int max_ag
     case EVIDENCE_VALID:
         if (evidence_expired(e, now))
             return METRICS_EVIDENCE_EXPIRED;
-        if (lapse_of(e, max_age_days, &lapse) && moment_compare(lapse, now) < 0)
+        if (evidence_end(e, max_age_days, &lapse) && moment_compare(lapse, now) < 0)
             return METRICS_EVIDENCE_STALE;
         return METRICS_EVIDENCE_VALID;
     case EVIDENCE_INVALID:
@@ -51,7 +39,7 @@ static void add_valid(struct metrics_evidence *sum, const struct evidence *e, in
         sum->has_oldest = true;
         sum->oldest_sec = observed_sec;
     }
-    if (lapse_of(e, max_age_days, &lapse) &&
+    if (evidence_end(e, max_age_days, &lapse) &&
         (!sum->has_next || moment_compare(lapse, sum->next) < 0)) {
         sum->has_next = true;
         sum->next = lapse;

@@ -273,15 +273,26 @@ class Evidence(Case):
         arguments = ("evidence", "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring",
                      "--as-of", NOW)
         out = self.assert_run(0, *arguments)
-        self.assertRegex(out, r"(?m)^NAMESPACE +NAME +KIND +STATE +AGE +SIGNED BY +WORKLOAD +REASON$")
+        self.assertRegex(out, r"(?m)^NAMESPACE +NAME +KIND +STATE +AGE +ENDS +SIGNED BY +WORKLOAD +REASON$")
         self.assertRegex(out, r"(?m)^sandgate-system +acme-report-1\.4\.0 +SandboxRequirements "
-                              r"+valid +1d +release-2026,security-2026 +acme/report@1\.4\.0$")
-        self.assertRegex(out, r"(?m)^payments +acme-old-1\.0\.0 .* valid +50d .*stale$")
+                              r"+valid +1d +2026-03-30T12:00:00Z +release-2026,security-2026 +acme/report@1\.4\.0$")
+        self.assertRegex(out, r"(?m)^payments +acme-old-1\.0\.0 .* stale +50d .*stale$")
         listed = {item["name"]: item for item in
                   json.loads(self.assert_run(0, *arguments, "-o", "json"))}
         self.assertEqual(listed["acme-report-1.4.0"]["ageSeconds"], 86400)
         self.assertEqual(listed["baseline"]["keys"], ["release-2026", "security-2026"])
         self.assertEqual(listed["baseline"]["state"], "valid")
+
+    def test_expiring_lists_what_ends_within_72_hours(self):
+        def listed(as_of):
+            out = self.assert_run(0, "evidence", "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring",
+                                  "--expiring", "--as-of", as_of, "-o", "json")
+            return {item["name"]: item["endsAt"] for item in json.loads(out)}
+
+        self.assertNotIn("acme-report-1.4.0", listed("2026-03-27T11:59:59Z"))
+        self.assertEqual(listed("2026-03-27T12:00:00Z")["acme-report-1.4.0"], "2026-03-30T12:00:00Z")
+        self.assertEqual(listed("2026-03-30T12:00:00Z")["acme-report-1.4.0"], "2026-03-30T12:00:00Z")
+        self.assertNotIn("acme-report-1.4.0", listed("2026-03-30T12:00:01Z"))
 
     def test_what_is_not_valid_says_why(self):
         os.mkdir(self.folder / "keyring")

@@ -4,13 +4,14 @@
 
 #include "k8s/evidence.h"
 #include "planner/buffer.h"
+#include "webhook/answer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/open_world.h"
 #include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 
 #define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
-#define EVIDENCE_OWN_ROWS 3
+#define EVIDENCE_OWN_ROWS 4
 #define SECONDS_PER_HOUR 3600
 #define SECONDS_PER_MINUTE 60
 
@@ -23,6 +24,7 @@ struct evidence_line {
     struct open_world_choice world;
     const char *namespace_name;
     const char *as_of;
+    bool expiring;
     unsigned output;
 };
 
@@ -32,6 +34,10 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
     struct option_row rows[EVIDENCE_OWN_ROWS + OPEN_WORLD_ROWS] = {
         option_known_text(OPTION_NAMESPACE, &line->namespace_name),
         option_known_text(OPTION_AS_OF, &line->as_of),
+        {.name = "expiring",
+         .kind = OPTION_FLAG,
+         .help = "only what counts and ends within 72 hours",
+         .target.flag = &line->expiring},
         option_output(evidence_outputs, "how it is printed (table)", &line->output),
     };
     const struct options options = {
@@ -41,7 +47,8 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
                  "a folder, or else from the cluster that kubectl would ask.",
         .statuses = "  0  listed, whatever the states are\n"
                     "  2  evidence, keyring or configuration cannot be read",
-        .example = "  sandgate evidence --evidence evidence/ --keyring keys/",
+        .example = "  sandgate evidence --evidence evidence/ --keyring keys/\n"
+                   "  sandgate evidence --keyring keys/ --expiring    # what to sign anew now",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -50,11 +57,19 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-/* The state as it counts at a moment: what is valid may have expired. */
-static const char *state_at(const struct evidence *evidence, struct moment now)
+/* The state as it counts at a moment: what is valid may have expired, or be too old to plan with.
+ */
+static const char *state_at(const struct evidence *evidence, const struct policy *policy,
+                            struct moment now)
 {
-    return evidence->state == EVIDENCE_VALID && evidence_expired(evidence, now)
-               ? "expired"
+    struct moment end = {0};
+
+    if (evidence->state != EVIDENCE_VALID)
+        return evidence_state_text(evidence->state);
+    if (evidence_expired(evidence, now))
+        return "expired";
+    return evidence_end(evidence, policy->max_age_days, &end) && moment_compare(end, now) < 0
+               ? "stale"
                : evidence_state_text(evidence->state);
 }
 
@@ -118,6 +133,18 @@ static struct str reason_of(const struct evidence *evidence, const struct policy
     return STR("");
 }
 
+/* When it ends, as far as the configuration knows; "" for what does not. */
+static struct str end_text(const struct evidence *evidence, const struct policy *policy,
+                           char ret_text[static MOMENT_TEXT_BYTES])
+{
+    struct moment end = {0};
+
+    if (evidence->state != EVIDENCE_VALID || !evidence_end(evidence, policy->max_age_days, &end))
+        return STR("");
+    moment_write(end, ret_text);
+    return str_of(ret_text);
+}
+
 static const char *kind_or_unknown(const struct evidence *evidence)
 {
     return evidence->kind != EVIDENCE_UNKNOWN ? evidence_kind_text(evidence->kind) : "?";
@@ -126,14 +153,16 @@ static const char *kind_or_unknown(const struct evidence *evidence)
 static void table_add_evidence(struct table *table, const struct evidence *evidence,
                                const struct policy *policy, struct moment now, struct arena *arena)
 {
-    const char *state = state_at(evidence, now);
+    const char *state = state_at(evidence, policy, now);
     bool counts = strcmp(state, "valid") == 0;
+    char *end = arena_alloc(arena, MOMENT_TEXT_BYTES, 1);
     const struct table_cell cells[] = {
         {.text = evidence->namespace_name},
         {.text = evidence->name},
         {.text = str_of(kind_or_unknown(evidence))},
         {.text = str_of(state), .colour = counts ? COLOUR_GOOD : COLOUR_BAD},
         {.text = age_text(evidence, now, arena)},
+        {.text = end != NULL ? end_text(evidence, policy, end) : (struct str){0}},
         {.text = key_ids_text(evidence, arena)},
         {.text = subject_of(evidence)},
         {.text = reason_of(evidence, policy, now, arena)},
@@ -151,13 +180,15 @@ static void add_member(struct buffer *b, struct str name, struct str text)
 static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
                               const struct policy *policy, struct moment now)
 {
+    char end[MOMENT_TEXT_BYTES] = "";
+
     buffer_add(b, b->len > 1 ? STR(",\n") : STR(""));
     add_member(b, STR("{\"namespace\":"), evidence->namespace_name);
     add_member(b, STR(",\"name\":"), evidence->name);
     add_member(b, STR(",\"kind\":"),
                evidence->kind != EVIDENCE_UNKNOWN ? str_of(evidence_kind_text(evidence->kind))
                                                   : STR(""));
-    add_member(b, STR(",\"state\":"), str_of(state_at(evidence, now)));
+    add_member(b, STR(",\"state\":"), str_of(state_at(evidence, policy, now)));
     add_member(b, STR(",\"reason\":"), reason_of(evidence, policy, now, b->arena));
     if (has_age(evidence))
         buffer_add_format(b, ",\"ageSeconds\":%lld",
@@ -165,6 +196,7 @@ static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
     else
         buffer_add(b, STR(",\"ageSeconds\":null"));
     add_member(b, STR(",\"expiresAt\":"), evidence->expires_at_text);
+    add_member(b, STR(",\"endsAt\":"), end_text(evidence, policy, end));
     add_member(b, STR(",\"subject\":"), subject_of(evidence));
     add_member(b, STR(",\"digest\":"), evidence->digest);
     buffer_add(b, STR(",\"keys\":["));
@@ -176,8 +208,22 @@ static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
     buffer_add(b, STR("]}"));
 }
 
-static bool is_wanted(const struct evidence *evidence, const struct evidence_line *line)
+/* Still counts, and ends within the time that the gate warns of. */
+static bool is_expiring(const struct evidence *evidence, const struct policy *policy,
+                        struct moment now)
 {
+    struct moment end = {0};
+
+    return strcmp(state_at(evidence, policy, now), "valid") == 0 &&
+           evidence_end(evidence, policy->max_age_days, &end) &&
+           moment_compare(end, moment_add_seconds(now, ANSWER_LAPSE_WARNING_SEC)) <= 0;
+}
+
+static bool is_wanted(const struct evidence *evidence, const struct evidence_line *line,
+                      const struct policy *policy, struct moment now)
+{
+    if (line->expiring && !is_expiring(evidence, policy, now))
+        return false;
     return line->namespace_name == NULL ||
            str_equal(evidence->namespace_name, str_of(line->namespace_name));
 }
@@ -192,7 +238,7 @@ static int list_json(const struct snapshot *snapshot, const struct evidence_line
 
     buffer_add_char(&b, '[');
     for (size_t i = 0; i < run.count; i++) {
-        if (is_wanted(run.items[i], line))
+        if (is_wanted(run.items[i], line, policy, now))
             json_add_evidence(&b, run.items[i], policy, now);
     }
     buffer_add_char(&b, ']');
@@ -209,15 +255,15 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
     const struct policy *policy = snapshot_policy(snapshot);
     struct evidence_run run = snapshot_all(snapshot);
     const struct table_cell head[] = {
-        {.text = STR("NAMESPACE")}, {.text = STR("NAME")},   {.text = STR("KIND")},
-        {.text = STR("STATE")},     {.text = STR("AGE")},    {.text = STR("SIGNED BY")},
-        {.text = STR("WORKLOAD")},  {.text = STR("REASON")},
+        {.text = STR("NAMESPACE")}, {.text = STR("NAME")},     {.text = STR("KIND")},
+        {.text = STR("STATE")},     {.text = STR("AGE")},      {.text = STR("ENDS")},
+        {.text = STR("SIGNED BY")}, {.text = STR("WORKLOAD")}, {.text = STR("REASON")},
     };
     struct table table = table_make(arena, sizeof(head) / sizeof(head[0]));
 
     table_add(&table, head);
     for (size_t i = 0; i < run.count; i++) {
-        if (is_wanted(run.items[i], line))
+        if (is_wanted(run.items[i], line, policy, now))
             table_add_evidence(&table, run.items[i], policy, now, arena);
     }
     return table_print(&table, stdout);

@@ -36,7 +36,7 @@ bool output_has_colours(FILE *stream);
 /* s in a colour where the stream gets colours, else as it is. */
 void output_print(FILE *stream, enum output_colour colour, struct str s);
 
-#define TABLE_MAX_COLUMNS 8
+#define TABLE_MAX_COLUMNS 12
 
 struct table_cell {
     struct str text;
