@@ -1,0 +1,145 @@
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "webhook/serve_inside.h"
+
+#define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
+
+void serve_tell_report(const struct serve *serve, const struct world_report *report)
+{
+    for (size_t i = 0; i < report->reason_count; i++)
+        log_line_with(&serve->log, LOG_LEVEL_ERROR, "a file cannot be used",
+                      log_text("reason", report->reasons[i]));
+    for (size_t i = 0; i < report->warning_count; i++)
+        log_line_with(&serve->log, LOG_LEVEL_WARN, "this should not stay so",
+                      log_text("reason", report->warnings[i]));
+}
+
+struct tls_files serve_tls_files(const struct config *config)
+{
+    return (struct tls_files){
+        .certificate = config->tls_certificate,
+        .key = config->tls_key,
+        .client_ca = config->tls_client_ca,
+        .client_names = config->tls_client_names,
+    };
+}
+
+struct fingerprint serve_look_at_tls(const struct config *config)
+{
+    struct fingerprint fingerprint = {0};
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    fingerprint_add(&fingerprint, config->tls_certificate, now.tv_sec);
+    fingerprint_add(&fingerprint, config->tls_key, now.tv_sec);
+    fingerprint_add(&fingerprint, config->tls_client_ca, now.tv_sec);
+    return fingerprint;
+}
+
+void serve_note_expiry(struct serve *serve)
+{
+    int64_t expires_sec = tls_expires_sec(serve->tls);
+    struct timespec now = {0};
+
+    if (serve_self_is_on(&serve->self)) {
+        /* it renews by itself, and says by itself when that fails */
+        atomic_store(&serve->metrics.certificate_expires_sec,
+                     serve_self_has_certificate(&serve->self) ? expires_sec : 0);
+        return;
+    }
+    atomic_store(&serve->metrics.certificate_expires_sec, expires_sec);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (expires_sec < now.tv_sec + SERVE_EXPIRY_WARNING_SEC)
+        log_line_with(&serve->log, LOG_LEVEL_WARN,
+                      "the serving certificate ends soon, or has ended",
+                      log_number("days", (expires_sec - now.tv_sec) / (24 * 3600)));
+}
+
+struct server_limits serve_limits(const struct config *config)
+{
+    return (struct server_limits){
+        .max_body_bytes = config->limits.max_body_bytes,
+        .max_in_flight = config->limits.max_in_flight,
+        .max_in_flight_bytes = config->limits.max_in_flight_bytes,
+        .max_connections = config->limits.max_connections,
+        .deadline_margin_msec = config->limits.deadline_margin_msec,
+    };
+}
+
+/* A file may have been moved away before SIGHUP, and another path may be named. */
+static void serve_reload_decision_log(struct serve *serve, struct config *config, bool force)
+{
+    struct config *before = serve->decision_log_config;
+    bool same = strcmp(before->decision_log_path, config->decision_log_path) == 0;
+
+    atomic_store(&serve->recorder.allowed, config->decision_log_allowed);
+    if (same && !force)
+        return;
+    if (decision_log_reopen(serve->decision_log, config->decision_log_path) < 0) {
+        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: the decision log stays as it is");
+        return;
+    }
+    serve->decision_log_config = config_ref(config);
+    config_unref(before);
+}
+
+static void serve_reload_tls(struct serve *serve, const struct config *config, bool force)
+{
+    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
+    struct fingerprint seen = serve_look_at_tls(config);
+    struct tls_files files = serve_tls_files(config);
+    struct str reason = {0};
+    int r = 0;
+
+    if (!force && fingerprint_same(serve->tls_seen, seen) && !serve_self_is_fresh(&serve->self))
+        return;
+    serve->tls_seen = seen;
+    r = serve_self_files(&serve->self, &arena, &files);
+    if (r == 0)
+        r = tls_reload(serve->tls, &files, &arena, &reason);
+    metrics_count_reload(&serve->metrics, METRICS_PART_CERTIFICATE, r == 0);
+    if (r < 0) {
+        log_line_with(&serve->log, LOG_LEVEL_ERROR, "the old certificate stays in use",
+                      log_text("reason", r == -ENOMEM ? STR("out of memory") : reason));
+        return;
+    }
+    serve_self_served(&serve->self);
+    log_line(&serve->log, LOG_LEVEL_INFO, "certificate read again");
+    serve_note_expiry(serve);
+}
+
+static void serve_count_report(struct serve *serve, const struct world_report *report)
+{
+    metrics_count_reload(&serve->metrics, METRICS_PART_CONFIGURATION, !report->config_failed);
+    metrics_count_reload(&serve->metrics, METRICS_PART_KEYRING, !report->keyring_failed);
+    metrics_count_reload(&serve->metrics, METRICS_PART_EVIDENCE, !report->evidence_failed);
+}
+
+void serve_reload(struct serve *serve, bool force)
+{
+    struct world_report report = {0};
+    cleanup_config struct config *config = NULL;
+    struct server_limits limits = {0};
+    int r = world_reload(serve->world, force, &report);
+    bool changed = report.changed;
+
+    if (r < 0)
+        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: what was read before stays in use");
+    serve_tell_report(serve, &report);
+    if (r < 0 || changed)
+        serve_count_report(serve, &report);
+    world_report_done(&report);
+    config = world_config(serve->world);
+    if (changed) {
+        log_line(&serve->log, LOG_LEVEL_INFO, "configuration, keyring and evidence read again");
+        limits = serve_limits(config);
+        server_set_limits(serve->server, &limits);
+        serve_self_set_config(&serve->self, config, &serve->log);
+    }
+    if (force)
+        serve_self_look(&serve->self);
+    serve_reload_tls(serve, config, force || changed);
+    serve_reload_decision_log(serve, config, force);
+}

@@ -1,0 +1,184 @@
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "k8s/file.h"
+#include "webhook/bytes.h"
+#include "webhook/commands/output.h"
+#include "webhook/denials_page.h"
+#include "webhook/listen.h"
+#include "webhook/serve_inside.h"
+#include "webhook/serve_watch.h"
+
+#define SERVE_NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+#define SERVE_MAX_NAMESPACE_BYTES 253
+
+static struct snapshot *serve_snapshot(void *context)
+{
+    const struct serve *serve = context;
+
+    return world_snapshot(serve->world);
+}
+
+static struct moment serve_now(void *context)
+{
+    struct timespec now = {0};
+
+    (void)context;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (struct moment){.sec = now.tv_sec + MOMENT_UNIX_EPOCH_SEC, .nsec = (int32_t)now.tv_nsec};
+}
+
+static void serve_review(void *context, const struct server_review *review, struct arena *arena,
+                         struct exchange *ret_exchange)
+{
+    (void)context;
+    exchange_review(review->body, review->syntax, review->format, review->snapshot, review->now,
+                    arena, ret_exchange);
+}
+
+static const char *serve_why_not_yet(void *context)
+{
+    const struct serve *serve = context;
+
+    return serve_self_why(&serve->self);
+}
+
+static void serve_complain(struct str reason)
+{
+    complain("%.*s", (int)reason.len, reason.ptr);
+}
+
+/* The namespace of the gate's service account; empty outside of a cluster. */
+static struct str serve_own_namespace(struct arena *arena)
+{
+    struct str text = {0};
+
+    if (bytes_read(SERVE_NAMESPACE_FILE, SERVE_MAX_NAMESPACE_BYTES, arena, &text) < 0)
+        return STR("");
+    return str_trim(text);
+}
+
+int serve_read(struct serve *serve, struct config **ret_config)
+{
+    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
+    struct world_report report = {0};
+    struct str own = serve_own_namespace(&arena), reason = {0};
+    struct world_overrides overrides = {
+        .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
+        .serving = true,
+        .tell = serve_watch_tell,
+        .tell_context = &serve->log,
+    };
+    cleanup_config struct config *config = NULL;
+    struct tls_files files = {0};
+    int r = world_open(serve->options->config_path, &overrides, &serve->world, &report);
+
+    for (size_t i = 0; i < report.reason_count; i++)
+        serve_complain(report.reasons[i]);
+    if (r < 0 && report.reason_count == 0)
+        complain("%s: out of memory", serve->options->config_path);
+    report.reason_count = 0; /* said */
+    serve_tell_report(serve, &report);
+    world_report_done(&report);
+    if (r < 0)
+        return r;
+    config = world_config(serve->world);
+    serve->tls_seen = serve_look_at_tls(config);
+    files = serve_tls_files(config);
+    r = serve_self_open(&serve->self, config, &arena, &reason);
+    if (r == 0)
+        r = serve_self_files(&serve->self, &arena, &files);
+    if (r == 0)
+        r = tls_new(&files, &arena, &serve->tls, &reason);
+    if (r < 0) {
+        serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
+        return r;
+    }
+    *ret_config = config;
+    config = NULL;
+    return 0;
+}
+
+static bool serve_override_address(const char *option, const char *given,
+                                   struct config_address *ret_address)
+{
+    const char *what = given != NULL ? config_read_address(str_of(given), ret_address) : NULL;
+
+    if (what != NULL)
+        complain("%s %s: %s", option, given, what);
+    return what == NULL;
+}
+
+static int serve_open_decision_log(struct serve *serve, const struct config *config)
+{
+    int r = decision_log_open(config->decision_log_path, &serve->log, &serve->decision_log);
+
+    if (r < 0) {
+        complain("decisionLog.path: %s: %s", config->decision_log_path, file_error_text(r));
+        return r;
+    }
+    r = recorder_init(&serve->recorder, serve->decision_log);
+    if (r < 0) {
+        serve_complain(STR("out of memory"));
+        decision_log_close(serve->decision_log, 0);
+        serve->decision_log = NULL;
+        return r;
+    }
+    serve->decision_log_config = config_ref(config);
+    atomic_store(&serve->recorder.allowed, config->decision_log_allowed);
+    return 0;
+}
+
+int serve_open(struct serve *serve, const struct config *config)
+{
+    struct arena cleanup_arena arena = {0};
+    struct str reason = STR("a thread cannot be started");
+    struct server_options options = {
+        .webhook = config->webhook,
+        .admin = config->admin,
+        .threads = config->limits.threads,
+        .limits = serve_limits(config),
+        .times = server_default_times(),
+        .gate = {.context = serve,
+                 .snapshot = serve_snapshot,
+                 .now = serve_now,
+                 .why_not_yet = serve_why_not_yet,
+                 .review = serve_review},
+        .tls = serve->tls,
+        .metrics = &serve->metrics,
+        .recorder = &serve->recorder,
+        .denials_page = denials_page_write,
+        .log = &serve->log,
+    };
+    int r = 0;
+
+    if (!serve_override_address("--listen", serve->options->listen, &options.webhook) ||
+        !serve_override_address("--admin", serve->options->admin, &options.admin))
+        return -EINVAL;
+    if (serve->options->check)
+        return 0;
+    r = serve_open_decision_log(serve, config);
+    if (r < 0)
+        return r;
+    r = serve_self_start(&serve->self, config, &serve->log);
+    if (r == 0)
+        r = serve_watch_gate(serve->world, &serve->arena, &options.gate);
+    if (r == 0)
+        r = server_start(&options, &arena, &serve->server, &reason);
+    if (r < 0) {
+        serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
+        return r;
+    }
+    r = world_start(serve->world);
+    if (r < 0) {
+        complain("the watch of the cluster cannot be started: %s", strerror(-r));
+        return r;
+    }
+    log_line_with(
+        &serve->log, LOG_LEVEL_INFO, "serving", log_text("version", STR(SANDGATE_VERSION)),
+        log_text("webhook",
+                 listen_text(&options.webhook, server_webhook_port(serve->server), &arena)),
+        log_text("admin", listen_text(&options.admin, server_admin_port(serve->server), &arena)));
+    return 0;
+}
