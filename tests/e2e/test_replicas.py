@@ -89,6 +89,7 @@ class Replicas(Case):
 
     def test_history_that_etcd_has_forgotten_is_read_anew(self):
         """What the gate saw last is older than all that the restarted API server can tell: it answers 410."""
+        before = self.relists()
         for number in range(30):  # moves the version on, without an event that the gate would see
             self.api.post(f"/api/v1/namespaces/{self.team_name}/secrets",
                           {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"other-{number}"}})
@@ -103,8 +104,12 @@ class Replicas(Case):
             eventually(lambda: self.control.apply(pod("report", other), dry_run=True).status == 1, "a denial", seconds=20)
         self.tell(load)
         self.assertEqual({verdict: count for verdict, count in load.others("away").items() if not not_ready(verdict)}, {})
-        logs = "".join(each.log.read_text() for each in self.gates())
-        print("     " + "; ".join(sorted({line for line in logs.splitlines() if "410" in line or "xpired" in line})[:3]), flush=True)
+        eventually(lambda: all(now > then for then, now in zip(before, self.relists())),
+                   "a whole list in both gates, as their history is gone", seconds=60)
+        print(f"     read anew: {before} times until then, {self.relists()} now", flush=True)
+
+    def relists(self):
+        return [each.metric("sandgate_watch_relists_total") for each in self.gates()]
 
 
 def not_ready(verdict):
