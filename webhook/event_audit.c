@@ -31,6 +31,7 @@ static const struct document_shape object_shape[] = {
     {.key = "spec", .members = spec_shape}, {.key = "template", .members = template_shape}, {0}};
 static const struct document_shape user_shape[] = {{.key = "username"}, {0}};
 static const struct document_shape status_shape[] = {{.key = "code"}, {.key = "message"}, {0}};
+static const struct document_shape target_shape[] = {{.key = "name"}, {0}};
 static const struct document_shape texts_shape[] = {{.key = "*"}, {0}};
 
 const struct document_shape event_audit_shape[] = {
@@ -39,6 +40,7 @@ const struct document_shape event_audit_shape[] = {
     {.key = "verb"},
     {.key = "user", .members = user_shape},
     {.key = "impersonatedUser", .members = user_shape},
+    {.key = "objectRef", .members = target_shape},
     {.key = "responseStatus", .members = status_shape},
     {.key = "requestObject", .members = object_shape},
     {.key = "requestReceivedTimestamp"},
@@ -197,6 +199,10 @@ static int take_hook(const cJSON *tree, struct str webhook, struct arena *arena,
     };
     take_time(tree, event);
     r = take_annotations(annotations, arena, event);
+    /* of a name that was made for the request the log has no more than what the gate was shown */
+    if (tree_get_text(tree_get(tree, "objectRef"), "name").len == 0 &&
+        str_equal(event->operation, STR("create")))
+        event_take_generated(event);
     if (r == 0)
         r = event_take_images(tree_get(tree, "requestObject"), arena, event);
     if (r == 0)

@@ -25,6 +25,8 @@ bool event_outcome_known(struct str outcome);
 bool event_outcome_blocks(struct str outcome);
 /* `<namespace>/<kind>/<name>` into its parts. */
 void event_take_subject(struct str subject, struct event *event);
+/* The name was made out of a generateName: without what was added, it tells whose pod it is. */
+void event_take_generated(struct event *event);
 /* findings: the gate's, as a list; packet: the plan's. Both may be NULL. */
 int event_take_findings(const cJSON *findings, const cJSON *packet, struct arena *arena,
                         struct event *event) __attribute__((warn_unused_result));

@@ -8,6 +8,8 @@
 #include "webhook/event_inside.h"
 #include "webhook/gate.h"
 
+#define GENERATED_BYTES 5 /* that the API server puts behind a generateName */
+
 #define MAX_INNER_NODES 20000u
 #define MAX_TREE_BYTES ((size_t)1 << 20)
 
@@ -70,6 +72,23 @@ void event_take_subject(struct str subject, struct event *event)
     event->object_kind = kind;
     event->name = rest;
     event->workload = without_star(rest);
+}
+
+void event_take_generated(struct event *event)
+{
+    static const struct str letters = STR_INIT("bcdfghjklmnpqrstvwxz2456789"); /* Kubernetes' own */
+    struct str name = event->name;
+
+    if (name.len <= GENERATED_BYTES || !str_equal(event->workload, name))
+        return;
+    for (size_t i = name.len - GENERATED_BYTES; i < name.len; i++) {
+        if (memchr(letters.ptr, name.ptr[i], letters.len) == NULL)
+            return;
+    }
+    name.len -= GENERATED_BYTES;
+    if (name.len > 1 && name.ptr[name.len - 1] == '-')
+        name.len--;
+    event->workload = name;
 }
 
 static void add_finding(const cJSON *item, bool of_planner, struct event_finding *findings,

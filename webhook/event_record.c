@@ -56,6 +56,8 @@ static int take_names(const cJSON *tree, struct arena *arena, struct event *even
             return -ENOMEM;
     }
     event_take_subject(tree_get_text(tree, "subject"), event);
+    if (generated.len > 0)
+        event_take_generated(event);
     if (owner.len > 0)
         event->workload = owner;
     return 0;

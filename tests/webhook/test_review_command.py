@@ -85,6 +85,17 @@ class Inputs(Review):
             "operation": "create", "level": "enforce", "source": "audit", "webhook": HOOK, "id": "a-1",
             "replay": "same", "obstacle": "workload requires exactly one image_digest or skill_ref"})
 
+    def test_names_that_the_server_made_are_one_workload(self):
+        def of(name, target):
+            return event(answer(BARE % f"name: {name}"), objectRef={"resource": "pods", "namespace": "payments", **target})
+
+        made = [of(f"web-5d9c-{end}", {}) for end in ("2xzbh", "9qpxz", "h6pjr")]
+        rows = self.review(log(*made))["rows"]
+        self.assertEqual([(row["workload"], row["count"]) for row in rows], [("web-5d9c", 3)])
+        # a name that was given, and one that ends as no made one does
+        rows = self.review(log(of("web-5d9c-2xzbh", {"name": "web-5d9c-2xzbh"}), of("web-5d9c-2xzba", {})))["rows"]
+        self.assertEqual(sorted(row["workload"] for row in rows), ["web-5d9c-2xzba", "web-5d9c-2xzbh"])
+
     def test_row_says_what_would_be_ready(self):
         wide = GOOD.replace("report@1.4.0}", "report@1.4.0, sandbox.runx.dev/requirements: \"{network: true, "
                             "writable_paths: [tmp/results, cache]}\"}") % "wide"
@@ -135,7 +146,7 @@ class Inputs(Review):
     def test_decision_log_and_audit_log_are_told_apart_by_content(self):
         report = self.review(RECORDS.read_text() + log(event(DENIED)), "--allowed")
         self.assertEqual(self.counts(report, "auditEvents", "decisions", "denied", "allowed", "rows"),
-                         (1, 15, 3, 12, 13))
+                         (1, 15, 3, 12, 12))
         row = report["rows"][1]
         self.assertEqual((row["source"], row["outcome"], row["count"], row["level"], row["replay"]),
                          ("decisionLog", "blocked", 2, "enforce=required warn=none audit=none", "same"))
