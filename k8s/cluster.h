@@ -96,7 +96,8 @@ enum cluster_question {
  *   0           the store's snapshot has the answer, also where it is "no such thing"
  *   -ETIMEDOUT  the waiter's deadline passed
  *   -EBUSY      more than the bounds of section 4 allow
- *   -EIO        the API server did not say; a namespace that this gate may not read
+ *   -EIO        the API server did not say (the store's snapshot has all that came before that:
+ *               look at it again); a namespace that this gate may not read
  *   -ENOMEM
  *   -ESHUTDOWN
  */
@@ -110,6 +111,7 @@ struct cluster_waiter {
     struct str namespace_name;     /* borrowed from the asker */
     struct cluster_read *reads[2]; /* that it still waits for */
     bool refresh;                  /* likewise */
+    int failed;                    /* what it is told once the snapshot is built; 0: nothing did */
 };
 
 /* 0, or an error as for done, which is then not called. */

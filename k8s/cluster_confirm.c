@@ -28,6 +28,20 @@ static bool is_answered(const struct cluster_waiter *waiter)
     return waiter->reads[0] == NULL && waiter->reads[1] == NULL && !waiter->refresh;
 }
 
+/* What came before the failure may hold the answer: the snapshot of it is built first. */
+static void fail_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int error)
+{
+    bool is_pending = cluster->dirty && __atomic_load_n(&cluster->shared.ready, __ATOMIC_RELAXED);
+
+    if (!is_pending) {
+        end_waiter(cluster, waiter, error);
+        return;
+    }
+    waiter->reads[0] = waiter->reads[1] = NULL;
+    waiter->refresh = false;
+    waiter->failed = error;
+}
+
 bool cluster_snapshot_wanted(const struct cluster *cluster)
 {
     for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
@@ -72,7 +86,7 @@ static void end_read(struct cluster *cluster, struct cluster_read *read, int res
                 waiter->reads[i] = NULL;
         }
         if (result < 0)
-            end_waiter(cluster, waiter, result);
+            fail_waiter(cluster, waiter, result);
     }
     free_read(cluster, read);
 }
@@ -309,6 +323,7 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter,
     int r = 0;
 
     waiter->reads[0] = waiter->reads[1] = NULL;
+    waiter->failed = 0;
     waiter->refresh = waiter->question == CLUSTER_FRESH;
     if (!waiter->refresh)
         r = plan_reads(cluster, waiter, now_msec);
@@ -344,7 +359,7 @@ static void end_refresh(struct cluster *cluster, int result)
             continue;
         waiter->refresh = false;
         if (result < 0)
-            end_waiter(cluster, waiter, result);
+            fail_waiter(cluster, waiter, result);
     }
 }
 
@@ -393,9 +408,9 @@ void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
     for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
         next = waiter->next;
         if (is_built && is_answered(waiter))
-            end_waiter(cluster, waiter, 0);
+            end_waiter(cluster, waiter, waiter->failed);
         else if (now_msec >= waiter->deadline_msec)
-            end_waiter(cluster, waiter, -ETIMEDOUT);
+            end_waiter(cluster, waiter, waiter->failed < 0 ? waiter->failed : -ETIMEDOUT);
     }
     run_refresh(cluster, now_msec);
     run_reads(cluster, now_msec);

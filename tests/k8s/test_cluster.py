@@ -245,6 +245,27 @@ class Confirming(unittest.TestCase):
             self.assertEqual(len(gate.news("failed")), 1)
             self.assertIn("you may not", gate.news("failed")[0]["reason"])
 
+    def test_who_is_told_of_a_failure_finds_what_came_before_it(self):
+        api, rounds = world(), 12
+        with api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+
+            def hook(request):
+                if not request.is_read:
+                    return None
+                made = gate.look()["made"]
+                api.put("configmaps", evidence(OWN, "n%d" % made))
+                gate.until(lambda: gate.look()["made"] > made)  # within a burst, most of the time
+                return refusal(503, "away")
+            api.hook = hook
+            for i in range(rounds):
+                before = gate.look()["puts"]
+                gate.question("evidence", OWN, "t%d" % i)
+                told, = gate.results("t%d" % i)
+                self.assertEqual((told["result"], told["puts"]), (-errno.EIO, before + 1))
+                time.sleep(0.05)
+            self.assertEqual(len(gate.evidence()), len(VALID) + rounds)
+
     def test_a_hundred_for_one_namespace_are_two_reads(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()

@@ -69,6 +69,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with kube.changed:
             while kube.held and kube.up:
                 kube.changed.wait(0.1)
+            if not kube.up:  # it went away with the question
+                self.close_connection = True
+                return
             if name:
                 tree = kube.objects[kind].get((namespace or "", name))
             else:

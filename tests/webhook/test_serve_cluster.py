@@ -248,6 +248,20 @@ class Confirm(Cluster):
         self.assertTrue(gate.ask(review(managed=False))["allowed"])
         self.assertEqual(gate.metric('sandgate_reviews_undecided_total{code="504"}'), 1)
 
+    def test_evidence_that_arrived_counts_though_the_server_went_away_at_once(self):
+        kube, gate = self.running()
+        kube.held = True
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(gate.ask(review())))
+        waiting.start()
+        gate.wait(lambda: len(kube.asked_for("/api/v1/namespaces/")) == 2, "the confirmation")
+        self.put(kube)
+        while gate.metric("sandgate_evidence_objects") == 0:
+            pass  # within a burst
+        kube.stop()
+        waiting.join()
+        self.assert_allowed(answers[0])
+
     def test_gate_goes_on_with_what_it_has_while_the_server_is_away(self):
         kube, gate = self.running()
         self.put(kube)
