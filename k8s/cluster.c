@@ -152,7 +152,7 @@ static bool take_turn(struct cluster *cluster)
         struct cluster_waiter *waiter = asked;
 
         asked = waiter->next;
-        cluster_take_waiter(cluster, waiter, now_msec);
+        cluster_take_waiter(cluster, waiter);
     }
     cluster_feeds_run(cluster, now_msec);
     cluster_build(cluster, now_msec);

@@ -91,23 +91,29 @@ static void end_read(struct cluster *cluster, struct cluster_read *read, int res
     free_read(cluster, read);
 }
 
-/* The last that began, or the last that a second has room for: index from the newest. */
+/* When one began: index from the newest. */
 static uint64_t begun_msec(const struct cluster *cluster, size_t back)
 {
     return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
 }
 
-/* How many more may be asked for now: with those that wait to begin never more than a second's. */
-static size_t room_for_reads(const struct cluster *cluster, uint64_t now_msec)
+/* From when on a second has room for one more. */
+static uint64_t next_begin_msec(const struct cluster *cluster)
 {
-    size_t used = 0;
+    if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
+        return 0;
+    return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
+}
 
-    while (used < CLUSTER_MAX_CONFIRMED_PER_SEC && used < cluster->read_count &&
-           now_msec < begun_msec(cluster, used) + 1000)
-        used++;
+/* How many more may wait to begin: never more than a second's, so that who waits is served soon, or
+ * is told at once to come again. */
+static size_t room_for_reads(const struct cluster *cluster)
+{
+    size_t waiting = 0;
+
     for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
-        used += read->call == NULL;
-    return used < CLUSTER_MAX_CONFIRMED_PER_SEC ? CLUSTER_MAX_CONFIRMED_PER_SEC - used : 0;
+        waiting += read->call == NULL;
+    return waiting < CLUSTER_MAX_CONFIRMED_PER_SEC ? CLUSTER_MAX_CONFIRMED_PER_SEC - waiting : 0;
 }
 
 static struct str read_namespace(const struct cluster_read *read)
@@ -250,6 +256,18 @@ static size_t count_under_way(const struct cluster *cluster)
     return count;
 }
 
+/* Whether one could begin if a second had room for it; others wait for the end of a call. */
+static bool waits_for_room(const struct cluster *cluster)
+{
+    if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING)
+        return false;
+    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next) {
+        if (read->call == NULL && !is_under_way(cluster, read))
+            return true;
+    }
+    return false;
+}
+
 static void run_reads(struct cluster *cluster, uint64_t now_msec)
 {
     struct cluster_read *next = NULL;
@@ -264,7 +282,8 @@ static void run_reads(struct cluster *cluster, uint64_t now_msec)
             free_read(cluster, read);
             continue;
         }
-        if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING || is_under_way(cluster, read))
+        if (now_msec < next_begin_msec(cluster) ||
+            count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING || is_under_way(cluster, read))
             continue;
         r = begin_read(cluster, read, now_msec);
         if (r < 0)
@@ -289,7 +308,7 @@ static struct str name_of_read(const struct cluster *cluster, const struct clust
 }
 
 /* What a question needs to be read: one or two reads, all of them or none. */
-static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec)
+static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
 {
     enum cluster_kind kind =
         waiter->question == CLUSTER_NAMESPACE ? CLUSTER_NAMESPACES : CLUSTER_CONFIG_MAPS;
@@ -307,7 +326,7 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter, ui
         waiter->reads[i] = find_read(cluster, feeds[i], name);
         wanted += waiter->reads[i] == NULL;
     }
-    if (wanted > room_for_reads(cluster, now_msec))
+    if (wanted > room_for_reads(cluster))
         return -EBUSY;
     for (size_t i = 0; i < count; i++) {
         if (waiter->reads[i] == NULL)
@@ -318,7 +337,7 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter, ui
     return 0;
 }
 
-void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec)
+void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
 {
     int r = 0;
 
@@ -326,7 +345,7 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter,
     waiter->failed = 0;
     waiter->refresh = waiter->question == CLUSTER_FRESH;
     if (!waiter->refresh)
-        r = plan_reads(cluster, waiter, now_msec);
+        r = plan_reads(cluster, waiter);
     if (r < 0) {
         refuse(cluster, waiter, r);
         return;
@@ -425,6 +444,8 @@ uint64_t cluster_confirm_next(const struct cluster *cluster)
         next_msec = cluster_earlier(next_msec, waiter->deadline_msec);
     if (wants_refresh(cluster) && !cluster->refreshing)
         next_msec = cluster_earlier(next_msec, cluster->refresh_msec + CLUSTER_REFRESH_MSEC);
+    if (waits_for_room(cluster))
+        next_msec = cluster_earlier(next_msec, next_begin_msec(cluster));
     return next_msec;
 }
 

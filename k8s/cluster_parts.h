@@ -175,7 +175,7 @@ uint64_t cluster_build_next(const struct cluster *cluster);
 
 /* ---- cluster_confirm.c ---- */
 
-void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter, uint64_t now_msec);
+void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter);
 /* Begins reads, ends waits. */
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
 uint64_t cluster_confirm_next(const struct cluster *cluster);

@@ -350,6 +350,18 @@ class Confirming(unittest.TestCase):
             self.assertLessEqual(most[0], 4)
             self.assertEqual(gate.look()["refused"], results.count(-errno.EBUSY))
 
+    def test_many_that_miss_in_one_namespace_share_what_a_second_has_room_for(self):
+        with world() as api, Gate(api).ready() as gate:
+            for i in range(200):
+                gate.question("evidence", "payments", "t", msec=10000)
+                time.sleep(0.01)
+            results = gate.results("t", 200)
+            self.assertEqual({r["result"] for r in results}, {0})
+            self.assertLess(max(r["msec"] for r in results), 2500)
+            times = [r.when for r in api.server.requests if r.is_read]
+            for i in range(len(times) - 20):
+                self.assertGreater(times[i + 20] - times[i], 0.9)
+
     def test_a_deadline_is_kept(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()
