@@ -172,7 +172,7 @@ static int write_line(const struct record *record, enum leave left, struct arena
 {
     struct record_text line = {.b = buffer_make(arena, RECORD_MAX_BYTES),
                                .shortened = record->more_images || left != LEAVE_NOTHING};
-    struct str text = {0};
+    struct str text = {0}, plain = {0};
     bool too_long = false;
 
     buffer_add(&line.b, STR("{\"schema\":\"" RECORD_SCHEMA "\""));
@@ -192,10 +192,10 @@ static int write_line(const struct record *record, enum leave left, struct arena
     text = buffer_text(&line.b);
     if (!str_present(text))
         return line.b.error;
-    text = record_make_plain(text, RECORD_MAX_BYTES, arena, &too_long);
-    if (!str_present(text))
+    plain = record_make_plain(text, RECORD_MAX_BYTES, arena, &too_long);
+    if (!str_present(plain))
         return too_long ? -E2BIG : -ENOMEM;
-    *ret_line = text;
+    *ret_line = plain;
     return 0;
 }
 
