@@ -82,6 +82,29 @@ class Objects(unittest.TestCase):
         for kind, name in longest:
             self.assertLessEqual(len(name), 63, kind)
 
+    def test_names_that_look_like_something_else_stay_text(self):
+        def look(where, key, value):
+            if isinstance(value, dict):
+                for inner, item in value.items():
+                    text = key in ("labels", "annotations", "matchLabels") or inner in TEXTS
+                    look(f"{where}.{inner}", inner, item)
+                    if text and not isinstance(item, dict):
+                        self.assertIsInstance(item, str, f"{where}.{inner}")
+            elif isinstance(value, list):
+                for item in value:
+                    look(where, key, item)
+                    if key in ("resourceNames", "matchNames", "values"):
+                        self.assertIsInstance(item, str, where)
+
+        TEXTS = ("name", "namespace", "serviceAccountName", "secretName")
+        for full in ("on", "e1", "null"):
+            for namespaces in ([], ["9", "0x1f"]):
+                for item in render(namespace="5678", release="1234", values=merged(SMALLEST, {
+                        "fullnameOverride": full, "nameOverride": "12", "evidence": {"namespaces": namespaces},
+                        "tests": {"namespace": "9" if namespaces else ""},
+                        "serviceAccount": {"name": "77"}, "metrics": {"enabled": True, "podMonitor": {"enabled": True}}})):
+                    look(item["kind"], "", item)
+
     def test_foreign_kinds_only_where_asked(self):
         for item in made().values():
             self.assertNotIn(item["apiVersion"].split("/")[0], ("cert-manager.io", "monitoring.coreos.com"))
@@ -323,7 +346,7 @@ class Rights(unittest.TestCase):
         for item in items:
             if item["kind"] == "ClusterRole":
                 self.assertEqual(item["rules"], [{"apiGroups": [""], "resources": ["namespaces"],
-                                                  "resourceNames": ["payments", "ledger"], "verbs": self.READ}])
+                                                  "resourceNames": ["payments", "ledger", NAMESPACE], "verbs": self.READ}])
             elif item["kind"] == "Role":
                 self.assertEqual(item["rules"], [{"apiGroups": [""], "resources": ["configmaps"], "verbs": self.READ}])
             elif item["kind"] in ("RoleBinding", "ClusterRoleBinding"):

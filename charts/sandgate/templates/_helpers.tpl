@@ -37,8 +37,8 @@
 {{- end -}}
 
 {{- define "sandgate.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "sandgate.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "sandgate.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: gate
 {{- end -}}
 
@@ -51,7 +51,7 @@ app.kubernetes.io/component: gate
 {{- define "sandgate.metadata" -}}
 {{- $labels := merge (dict) (fromYaml (include "sandgate.labels" .root)) (default dict .labels) -}}
 {{- $annotations := merge (dict) (default dict .annotations) .root.Values.commonAnnotations -}}
-name: {{ .name }}
+name: {{ .name | quote }}
 labels:
   {{- toYaml $labels | nindent 2 }}
 {{- with $annotations }}
@@ -127,8 +127,8 @@ httpGet:
 
 {{- define "sandgate.subject" -}}
 - kind: ServiceAccount
-  name: {{ include "sandgate.serviceAccount" . }}
-  namespace: {{ .Release.Namespace }}
+  name: {{ include "sandgate.serviceAccount" . | quote }}
+  namespace: {{ .Release.Namespace | quote }}
 {{- end -}}
 
 {{/* "true" where `helm test` can prove something; else why not. */}}

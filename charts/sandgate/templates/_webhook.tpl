@@ -100,8 +100,8 @@ request.userInfo.username.startsWith('system:node:') &&
     url: {{ $values.webhook.url | quote }}
     {{- else }}
     service:
-      namespace: {{ .root.Release.Namespace }}
-      name: {{ include "sandgate.fullname" .root }}
+      namespace: {{ .root.Release.Namespace | quote }}
+      name: {{ include "sandgate.fullname" .root | quote }}
       port: {{ $values.service.port }}
       path: /validate
     {{- end }}
