@@ -83,6 +83,9 @@ struct document_options {
     const struct document_shape *shape; /* of the root's members; NULL: everything. Not for
                                          * DOCUMENT_MANIFEST, where everything is kept. */
     size_t max_nodes;                   /* 0: DOCUMENT_MAX_NODES */
+    /* Objects and lists that the shape leaves behind are not checked: only their quotes and
+     * brackets are followed. For what a server wrote and others fill, in JSON. */
+    bool rest_unchecked;
 };
 
 /* Every node of a tree is one of these; the cJSON pointer is its first member's. */

@@ -6,6 +6,8 @@
 #include "k8s/keys.h"
 #include "k8s/reader.h"
 
+#define WHAT_ENDS "the text ends before the JSON value does"
+
 enum json_expect {
     JSON_VALUE,
     JSON_FIRST_ITEM, /* or the end of the list */
@@ -18,6 +20,7 @@ enum json_expect {
 struct json {
     const char *begin, *p, *end;
     bool nul_allowed;
+    bool rest_unchecked;
     const char *what; /* of -EBADMSG, p is its place */
     struct builder builder;
     struct keys keys;
@@ -201,10 +204,43 @@ static int read_open(struct json *j, bool is_list)
     return r;
 }
 
+/* To behind the closing quote of the string whose opening one is at p. */
+static const char *pass_string(const char *p, const char *end)
+{
+    for (p++; p < end && *p != '"'; p++) {
+        if (*p == '\\' && end - p > 1)
+            p++;
+    }
+    return p < end ? p + 1 : end;
+}
+
+/* The object or list at p, however deep and whatever its keys. */
+static int pass_over(struct json *j)
+{
+    const char *p = j->p;
+    size_t depth = 0;
+
+    do {
+        if (*p == '"') {
+            p = pass_string(p, j->end);
+            continue;
+        }
+        depth += *p == '{' || *p == '[';
+        depth -= *p == '}' || *p == ']';
+        p++;
+    } while (depth > 0 && p < j->end);
+    if (depth > 0)
+        return refuse(j, j->end, WHAT_ENDS);
+    j->p = p;
+    return 0;
+}
+
 /* The value at p; *ret_expect is what comes behind it, or inside of it. */
 static int read_value(struct json *j, enum json_expect *ret_expect)
 {
     *ret_expect = JSON_NEXT;
+    if (j->rest_unchecked && !builder_keeps(&j->builder) && (*j->p == '{' || *j->p == '['))
+        return pass_over(j);
     switch (*j->p) {
     case '{':
         *ret_expect = JSON_FIRST_KEY;
@@ -319,7 +355,7 @@ static int read_document(struct json *j)
 
         j->p = skip_blanks(j->p, j->end);
         if (j->p == j->end)
-            return refuse(j, j->p, "the text ends before the JSON value does");
+            return refuse(j, j->p, WHAT_ENDS);
         r = read_part(j, &expect);
         if (r < 0)
             return r;
@@ -339,6 +375,7 @@ int json_read(struct str text, size_t offset, const struct document_options *opt
     j.p = text.ptr + offset;
     j.end = text.ptr + text.len;
     j.nul_allowed = options->rules != DOCUMENT_OWN;
+    j.rest_unchecked = options->rest_unchecked;
     j.what = NULL;
     builder_init(&j.builder, options, arena);
     keys_init(&j.keys, text, text.len, arena);

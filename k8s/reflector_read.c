@@ -40,9 +40,10 @@ static int bad(struct reflector *reflector, const char *what)
 static int read_tree(struct reflector *reflector, struct str text,
                      const struct document_shape *shape, struct arena *arena, cJSON **ret_tree)
 {
-    /* NUL may stand in what others write: it must not end the watch of all */
+    /* NUL may stand in what others write, and managedFields hold what they like, nested as deep as
+     * they like: it must not end the watch of all */
     const struct document_options options = {
-        .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = shape};
+        .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = shape, .rest_unchecked = true};
     struct document_error place = {0};
     int r = document_read(text, &options, arena, ret_tree, &place);
 
@@ -213,6 +214,8 @@ int reflector_read_line(struct reflector *reflector, struct str line, uint64_t n
     if (r < 0)
         return r;
     type = tree_get_text(tree, "type");
+    if (type.len == 0) /* a Status, or a list where a watch was asked for: nothing was heard */
+        return bad(reflector, "what came is no watch event");
     object = tree_get(tree, "object");
     if (str_equal(type, STR("ERROR")))
         return take_error(reflector, object);

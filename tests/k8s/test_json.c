@@ -222,6 +222,34 @@ Test(json, sixty_four_levels_are_read_and_the_bracket_of_level_65_refused)
     cr_expect(str_equal(result, STR("1:65 nested deeper than 64 levels")), "%s", result.ptr);
 }
 
+Test(json, what_the_shape_leaves_behind_may_be_followed_without_checks)
+{
+    static const struct document_shape inner[] = {{.key = "a"}, {0}};
+    static const struct document_shape root[] = {{.key = "a"}, {.key = "m", .members = inner}, {0}};
+    static const struct row rows[] = {
+        {T("{\"x\":{\"f\":1,\"f\":2},\"a\":3}"), "{\"a\":3}"},
+        {T("{\"x\":{\"f\\u0000\":1,\"f\\ufffd\":2},\"a\":3}"), "{\"a\":3}"},
+        {T("{\"x\":[\"]}\",\"\\\"]\",\"\\\\\"],\"m\":{\"y\":[{}],\"a\":4}}"), "{\"m\":{\"a\":4}}"},
+        {T("{\"x\":{\"\xff\":[]},\"a\":3}"), "{\"a\":3}"},
+        {T("{\"x\":[{}"), "1:9 the text ends before the JSON value does"},
+        {T("{\"x\":[\"\\"), "1:9 the text ends before the JSON value does"},
+        {T("{\"x\":[]],\"a\":3}"), "1:8 a comma or `}` is missing"},
+        /* what is kept, and what is no object or list, is read as ever */
+        {T("{\"m\":{\"a\":1,\"a\":2}}"), "1:13 a key is given twice in one object"},
+        {T("{\"x\":\"\\q\"}"), "1:7 not a JSON escape"},
+    };
+    struct document_options skipping = review;
+    cleanup_arena struct arena arena = {0};
+    struct str deep = nested(&arena, 10000);
+    struct str result = {0};
+
+    skipping.shape = root;
+    skipping.rest_unchecked = true;
+    CHECK(rows, &skipping);
+    result = reading_of(&arena, arena_format(&arena, "{\"x\":%s,\"a\":5}", deep.ptr), &skipping);
+    cr_expect(str_equal(result, STR("{\"a\":5}")), "%s", result.ptr);
+}
+
 Test(json, only_what_the_shape_names_becomes_nodes)
 {
     static const struct document_shape item[] = {{.key = "image"}, {0}};

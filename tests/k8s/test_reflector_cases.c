@@ -244,3 +244,52 @@ Test(reflector_cases, variant_c_initial_events_are_a_list)
     cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
     expect_row("variant C");
 }
+
+/* managedFields hold what a client likes. */
+Test(reflector_cases, what_others_write_where_nobody_looks_ends_no_watch)
+{
+    const size_t depth = 1000;
+    char *open = arena_alloc(&rsite.arena, 6 * depth + 1, 1);
+    char *close = arena_alloc(&rsite.arena, depth + 1, 1);
+    struct str item = {0};
+
+    for (size_t i = 0; i < depth; i++) {
+        (void)memcpy(open + 6 * i, "{\"f:\":", 6);
+        close[i] = '}';
+    }
+    item = arena_format(&rsite.arena,
+                        "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"90\","
+                        "\"managedFields\":[%s0%s,{\"f:\\u0000\":{},\"f:\\ufffd\":{}}]},"
+                        "\"data\":{\"v\":\"1\"}}",
+                        open, close);
+    rsite_answer(arena_format(
+        &rsite.arena, "{\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[%s]}", item.ptr));
+    cr_expect_str_eq(rsite_store(), "a=1");
+    cr_expect_str_eq(rsite_next(), "watch 100");
+    cr_expect_eq(rsite_bytes(arena_format(&rsite.arena, "{\"type\":\"MODIFIED\",\"object\":%s}\n",
+                                          item.ptr)),
+                 0);
+}
+
+Test(reflector_cases, what_is_no_event_is_not_heard)
+{
+    static const char *const answers[] = {
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":500}\n",
+        "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"300\"},\"items\":[]}\n",
+        "{\"type\":3}\n",
+        "<html>\n",
+    };
+
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        uint64_t heard_msec = 0;
+
+        rsite_answer(rsite_list("100", "", "a=90:1"));
+        heard_msec = reflector_heard_msec(rsite.reflector);
+        (void)rsite_next();
+        rsite.now_msec += 5000;
+        cr_expect_eq(rsite_bytes(str_of(answers[i])), -EBADMSG, "%s", answers[i]);
+        cr_expect_eq(reflector_heard_msec(rsite.reflector), heard_msec);
+        reflector_failed(rsite.reflector, 0, STR(""), 0, rsite.now_msec);
+        reflector_relist(rsite.reflector, REFLECTOR_LATEST);
+    }
+}
