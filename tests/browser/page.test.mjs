@@ -188,6 +188,38 @@ test('reads well by axe: overview and detail, light, dark and narrow', async () 
   }
 });
 
+test('says rows to screen readers only, and shows no empty tables', async () => {
+  const allowed = report('allowed', [record({ allowed: true, outcome: 'ready', message: '' })], '--allowed');
+  const page = await open(allowed);
+  assert.ok(await page.locator('#said').evaluate((e) => e.textContent === '1 row' && e.offsetWidth <= 1));
+  assert.equal(await page.getByText('By finding').count(), 0);
+  assert.match(await page.locator('.cards').innerText(), /1\s+namespace$/);
+  await close(page);
+});
+
+test('lays rows out in two columns on a phone', async () => {
+  const page = await open(plain, { viewport: { width: 360, height: 700 } });
+  const lefts = await page.locator('.wide td[data-label=What] > *').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left));
+  assert.equal(new Set(lefts).size, 1);
+  assert.ok(lefts[0] > 100);
+  await close(page);
+});
+
+test('says what it left out of a row, and that nothing changed', async () => {
+  const lines = Array.from({ length: 10 }, (_, i) => record({ uid: 'u-' + i, user: 'user-' + i, images: [],
+    findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: '' }] }));
+  const log = join(folder, 'before.jsonl'), before = join(folder, 'before.json');
+  writeFileSync(log, lines.join('\n') + '\n');
+  writeFileSync(before, execFileSync(sandgate, ['review', '-o', 'json', log]));
+  const page = await open(report('users', lines, '--compare', before));
+  assert.ok((await page.locator('main').innerText()).includes('Nothing is new, and nothing is gone.'));
+  await page.locator('#rows tbody a').first().click();
+  await page.locator('#title').waitFor();
+  const text = await page.locator('main').innerText();
+  assert.ok(text.includes('user-7 and more') && !text.includes('Images'), text);
+  await close(page);
+});
+
 test('works by keyboard alone', async () => {
   const page = await open(plain);
   await page.keyboard.press('Tab');

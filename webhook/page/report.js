@@ -34,6 +34,7 @@
 
   const say = (text) => { document.getElementById('said').textContent = text; };
   const number = (n) => Number(n || 0).toLocaleString('en');
+  const time = (t) => make('span', { class: 'time' }, moment(t));
   const moment = (t) => String(t || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
   const verdicts = { denied: 'denied', violates: 'would be denied', unknown: 'not told', allowed: 'allowed' };
   const replayWords = {
@@ -41,6 +42,9 @@
     'same, cut': ['same', 'The recorded packet is cut; its digest and what is left of it are the same.'],
     differs: ['differs', 'Another packet.'],
   };
+  const plural = (n, one, many) => number(n) + ' ' + (n === 1 ? one : many);
+  /* Where a code or a name may break. */
+  const breakable = (s) => String(s).split(/(?<=[./])/).flatMap((part, i) => i ? [make('wbr'), part] : [part]);
   const workload = (row) => row.workload || row.name || '(no name)';
   const codes = (row) => [...new Set((row.findings || []).map((f) => f.code))];
 
@@ -57,8 +61,8 @@
     const items = [
       [number(s.denied), 'denied'],
       [number(s.violates), 'allowed, but would be denied'],
-      [number(s.rows), 'different ones'],
-      [number((data.namespaces || []).length), 'namespaces'],
+      [number(s.rows), s.rows === 1 ? 'row: repeats are counted in it' : 'rows: repeats are counted in one'],
+      [number((data.namespaces || []).length), (data.namespaces || []).length === 1 ? 'namespace' : 'namespaces'],
     ];
     const replayed = rows.filter((r) => replayWords[r.replay]);
     if (replayed.length)
@@ -76,6 +80,10 @@
       [s.rowsLeftOut, 'decisions found no room in this report: narrow it by --since, --namespace or --finding'],
       [s.detailsLeftOut, 'rows are without packet and input: narrow the report'],
       [s.logTruncated, 'events were cut by the API server'],
+      [s.withoutBodies, 'events were read without their objects, which are no proper JSON'],
+      [s.untimed, 'decisions have no time that can be read'],
+      [s.lapsesLeftOut, 'ends of evidence found no room in this report'],
+      [s.changesLeftOut, 'changes found no room in this report'],
     ].filter(([n]) => n > 0);
     if (!told.length) return null;
     return make('div', { class: 'notes' }, make('h2', {}, 'What is not in it'),
@@ -133,14 +141,14 @@
   }
 
   function pick(what, value) {
-    return make('a', { href: '#/', click: (e) => { e.preventDefault(); choose(what, value); } }, value || '(none)');
+    return make('a', { href: '#/', click: (e) => { e.preventDefault(); choose(what, value); } }, breakable(value || '(none)'));
   }
 
   function sums() {
     const namespaces = make('section', {}, make('h2', {}, 'By namespace'),
-      table(['Namespace', 'Denied', 'Would be'], (data.namespaces || []).slice(0, 50).map((n) =>
+      table(['Namespace', 'Denied', 'Would be denied'], (data.namespaces || []).slice(0, 50).map((n) =>
         [pick('namespace', n.namespace), num(n.denied), num(n.violates)])));
-    const findings = make('section', {}, make('h2', {}, 'By finding'),
+    const findings = !(data.findings || []).length ? null : make('section', {}, make('h2', {}, 'By finding'),
       table(['Finding', 'Times', 'What to do'], (data.findings || []).slice(0, 50).map((f) =>
         [pick('finding', f.code), num(f.denied + f.violates + (f.other || 0)), f.whatToDo || ''])));
     return make('div', { class: 'two' }, namespaces, findings);
@@ -148,12 +156,12 @@
 
   const num = (n) => ({ number: number(n) });
 
-  function table(heads, lines_) {
+  function table(heads, lines_, name) {
     const cell = (value, i) => value !== null && typeof value === 'object' && 'number' in value
       ? make('td', { class: 'number', 'data-label': heads[i] }, value.number)
       : make('td', { 'data-label': heads[i] }, value);
     const counts = (i) => lines_.some((l) => l[i] !== null && typeof l[i] === 'object' && 'number' in l[i]);
-    return make('table', {}, make('thead', {}, make('tr', {}, heads.map((h, i) =>
+    return make('table', { class: name }, make('thead', {}, make('tr', {}, heads.map((h, i) =>
                 make('th', { scope: 'col', class: counts(i) ? 'number' : undefined }, h)))),
                 make('tbody', {}, lines_.map((l) => make('tr', {}, l.map(cell)))));
   }
@@ -162,7 +170,7 @@
     if (!(data.lapses || []).length) return null;
     return make('section', {}, make('h2', {}, 'Evidence that ends soon'),
       table(['What', 'Name', 'Ends', 'Seen last'], data.lapses.map((l) =>
-        [l.kind, l.name, moment(l.endsAt), moment(l.lastSeen)])),
+        [l.kind, l.name, time(l.endsAt), time(l.lastSeen)]), 'wide'),
       make('p', { class: 'small' }, 'Sign it anew before: pods that stand on it are denied from then on.'));
   }
 
@@ -171,11 +179,13 @@
     if (!c) return null;
     const list = (name, items) => items && items.length
       ? make('div', {}, make('h3', {}, name), table(['Namespace', 'Workload', 'Finding', 'Before', 'Now'],
-          items.slice(0, 100).map((i) => [i.namespace, i.kind + '/' + i.workload, i.code, num(i.before), num(i.now)])))
+          items.slice(0, 100).map((i) => [i.namespace || '', (i.kind || '') + '/' + (i.workload || '(no name)'), i.code ? breakable(i.code) : 'any',
+            num(i.before), num(i.now)]), 'wide'))
       : null;
+    const found = [list('New', [...(c.newWorkloads || []), ...(c.newFindings || [])]),
+                   list('Gone', [...(c.goneWorkloads || []), ...(c.goneFindings || [])])].filter(Boolean);
     return make('section', {}, make('h2', {}, 'What changed since ' + c.since),
-      list('New', [...(c.newWorkloads || []), ...(c.newFindings || [])]),
-      list('Gone', [...(c.goneWorkloads || []), ...(c.goneFindings || [])]));
+                found.length ? found : make('p', {}, 'Nothing is new, and nothing is gone.'));
   }
 
   /* ---- the table of all ---- */
@@ -237,9 +247,9 @@
         row.dryRun ? make('span', { class: 'small' }, ' dry run') : null]),
       cell('Namespace', row.namespace || ''),
       cell('What', [make('span', { class: row.verdict }, verdicts[row.verdict] || row.verdict), ' ', make('span', { class: 'small' }, row.outcome)]),
-      cell('Findings', codes(row).map((c) => make('div', { class: 'code' }, c))),
+      cell('Findings', codes(row).map((c) => make('div', { class: 'code' }, breakable(c)))),
       cell('Times', number(row.count), 'number'),
-      cell('Last', moment(row.last)));
+      cell('Last', time(row.last)));
   }
 
   function fill() {
@@ -259,7 +269,7 @@
             document.querySelectorAll('#rows tbody a')[first].focus();
           } }, 'Show ' + number(Math.min(PAGE_ROWS, found.length - shown)) + ' more'))]
         : []));
-    say(number(found.length) + ' rows');
+    say(plural(found.length, 'row', 'rows'));
   }
 
   function overview() {
@@ -273,7 +283,7 @@
   /* ---- one of them ---- */
 
   function facts(pairs) {
-    return make('dl', {}, pairs.filter(([, v]) => v !== undefined && v !== '' && v !== null).flatMap(([k, v]) =>
+    return make('dl', {}, pairs.filter(([, v]) => v !== undefined && v !== null && v.length !== 0).flatMap(([k, v]) =>
       [make('dt', {}, k), make('dd', {}, v)]));
   }
 
@@ -298,7 +308,8 @@
     if (!(row.findings || []).length) return make('p', {}, 'Nothing.');
     return make('ul', {}, row.findings.map((f) => make('li', {},
       make('span', { class: 'code' }, f.code), f.place ? ' at ' + f.place : '', ': ' + (f.message || ''),
-      hints.get(f.code) ? make('div', { class: 'small' }, 'What to do: ' + hints.get(f.code)) : null)));
+      hints.get(f.code) ? make('div', { class: 'small' }, 'What to do: ' + hints.get(f.code)) : null)),
+      row.findingsLeftOut ? make('li', {}, 'and ' + number(row.findingsLeftOut) + ' more') : null);
   }
 
   function raw(name, json) {
@@ -351,7 +362,8 @@
         make('section', { class: 'box' }, make('h3', {}, 'Residual risk'), risk(profile)),
         make('section', { class: 'box' }, make('h3', {}, 'Evidence'), evidence(row, profile)),
         make('section', { class: 'box' }, make('h3', {}, 'Who and what'), facts([
-          ['Users', (row.users || []).join(', ')], ['Operation', row.operation], ['Images', (row.images || []).map((i) => make('div', { class: 'code' }, i))],
+          ['Users', more((row.users || []).join(', '), row.usersLeftOut)], ['Operation', row.operation],
+          ['Images', [...(row.images || []).map((i) => make('div', { class: 'code' }, i)), ...(row.imagesLeftOut ? ['and more'] : [])]],
           ['Level', row.level], ['Webhook', row.webhook], ['Audit ID or uid', row.id], ['Source', row.source], ['Error', row.error]]))),
       make('h3', {}, 'Planned again'),
       make('p', {}, replay ? make('span', { class: replay[0] }, replay[1]) : 'Not planned again: the record has no whole input and packet.',
@@ -373,6 +385,8 @@
     return make('div', {}, make('p', {}, make('strong', {}, String(r.level)), ': ' + r.reason),
       make('p', { class: 'small' }, 'Not governed: ' + show(profile.unsupported_controls) + '. Applied: ' + show(profile.applied) + '.'));
   }
+
+  const more = (text, leftOut) => (leftOut ? text + ' and more' : text);
 
   function evidence(row, profile) {
     const match = /^(\S+) (sha256:[0-9a-f]+) keys=(\S*)/.exec(row.evidence || '');
@@ -400,8 +414,8 @@
 
   const s = data.summary;
   document.getElementById('span').textContent =
-    number(s.decisions) + ' decisions' + (data.madeAt ? ', read at ' + moment(data.madeAt) : '') +
-    (s.files ? ' from ' + number(s.files) + (s.files === 1 ? ' file' : ' files') : '');
+    plural(s.decisions, 'decision', 'decisions') + (data.madeAt ? ', read at ' + moment(data.madeAt) : '') +
+    (s.files ? ' from ' + plural(s.files, 'file', 'files') : '');
   window.addEventListener('hashchange', route);
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && /^#\/row\//.test(location.hash)) location.hash = '#/';
