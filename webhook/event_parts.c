@@ -218,7 +218,8 @@ int event_read_inner(struct str text, struct arena *arena, const cJSON **ret_tre
     int r = 0;
 
     *ret_tree = NULL;
-    if (!str_present(text))
+    /* it is shown as it stands, in the middle of other JSON, where a mark of byte order is none */
+    if (!str_present(text) || str_starts_with(text, STR("\xef\xbb\xbf")))
         return 0;
     r = document_read(text, &options, arena, &tree, &error);
     if (r == -EBADMSG || r == -E2BIG)

@@ -49,8 +49,15 @@ void report_done(struct report *report)
 /* Copies into one arena. The first that fails spoils the rest. */
 struct keeper {
     struct arena *arena;
+    size_t left_bytes; /* what may still be kept */
     bool failed;
 };
+
+/* One row's texts have a limit, so that it can be written whatever stands in it. */
+static struct keeper keeper_make(struct arena *arena)
+{
+    return (struct keeper){.arena = arena, .left_bytes = REPORT_MAX_ROW_TEXT_BYTES};
+}
 
 static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
 {
@@ -59,8 +66,9 @@ static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
     if (!str_present(s) || k->failed)
         return (struct str){0};
     s = clean_cut(s, max_bytes);
-    copy = arena_copy(k->arena, s);
+    copy = s.len <= k->left_bytes ? arena_copy(k->arena, s) : NULL;
     k->failed = copy == NULL;
+    k->left_bytes -= copy != NULL ? s.len : 0;
     return copy != NULL ? (struct str){copy, s.len} : (struct str){0};
 }
 
@@ -148,6 +156,7 @@ static void add_time(struct report_row *row, const struct event *event)
     }
 }
 
+/* Codes and places take half of the room for names at most: the row's other names find theirs. */
 static void keep_findings(struct event *copy, const struct event *event, struct keeper *names,
                           struct keeper *details)
 {
@@ -159,6 +168,11 @@ static void keep_findings(struct event *copy, const struct event *event, struct 
     findings = arena_alloc(names->arena, event->finding_count, sizeof(*findings));
     names->failed = names->failed || findings == NULL;
     for (size_t i = 0; i < event->finding_count && !names->failed; i++) {
+        if (names->left_bytes < REPORT_MAX_ROW_TEXT_BYTES / 2) {
+            copy->finding_count = i;
+            copy->findings_left_out += event->finding_count - i;
+            break;
+        }
         findings[i] = (struct event_finding){
             .code = keep_name(names, event->findings[i].code),
             .place = keep_name(names, event->findings[i].place),
@@ -224,7 +238,8 @@ static int keep_advice(struct report_row *row, const struct event *event, struct
 static int make_row(struct report *report, const struct event *event, struct arena *scratch,
                     uint64_t key, struct report_row **ret_row)
 {
-    struct keeper names = {.arena = &report->row_arena}, details = {.arena = &report->detail_arena};
+    struct keeper names = keeper_make(&report->row_arena);
+    struct keeper details = keeper_make(&report->detail_arena);
     struct report_row *row = NULL;
     struct replay replay = {0};
 
@@ -241,7 +256,10 @@ static int make_row(struct report *report, const struct event *event, struct are
 
         if (r == 0)
             r = keep_advice(row, event, scratch, &details);
-        if (r < 0)
+        /* too large for the room that one event has: all others are to be read none the less */
+        if (r == -ENOMEM && scratch->limit_bytes > 0)
+            details.failed = true;
+        else if (r < 0)
             return r;
         row->replay = replay.state;
         row->replay_where = keep_name(&names, replay.where);
@@ -257,7 +275,7 @@ static int make_row(struct report *report, const struct event *event, struct are
 static void note_lapse(struct report *report, const struct event_lapse *lapse,
                        const struct event *event)
 {
-    struct keeper k = {.arena = &report->row_arena};
+    struct keeper k = keeper_make(&report->row_arena);
     struct siphash h = siphash_make(report->seed);
     struct report_lapse *l = NULL;
     uint64_t key = 0;
@@ -272,7 +290,7 @@ static void note_lapse(struct report *report, const struct event_lapse *lapse,
         l = &report->lapses[report->lapse_count];
         *l = (struct report_lapse){.key = key, .at = lapse->at};
         l->kind = keep_name(&k, lapse->kind);
-        l->name = keep_name(&k, lapse->name);
+        l->name = keep(&k, lapse->name, REPORT_MAX_SUM_BYTES);
         if (k.failed)
             l = NULL;
         else
@@ -316,7 +334,7 @@ static int sum_up(struct report *report, const struct event *event, bool new_row
 static int add_to_row(struct report *report, const struct event *event, struct arena *scratch,
                       const struct report_row **ret_row, bool *ret_new)
 {
-    struct keeper names = {.arena = &report->row_arena};
+    struct keeper names = keeper_make(&report->row_arena);
     uint64_t key = row_key(report, event);
     uint32_t *slot = find_slot(report, key);
     struct report_row *row = *slot != 0 ? report->rows[*slot - 1] : NULL;
@@ -381,7 +399,7 @@ int report_add(struct report *report, const struct event *event, struct arena *s
 void report_count_text(struct report *report, enum event_kind kind, struct str place)
 {
     struct report_totals *t = &report->totals;
-    struct keeper k = {.arena = &report->row_arena};
+    struct keeper k = keeper_make(&report->row_arena);
 
     t->texts++;
     t->blank += kind == EVENT_BLANK;

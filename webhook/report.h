@@ -40,10 +40,12 @@
 #define REPORT_MAX_LAPSES 1024u
 #define REPORT_MAX_TIME_BYTES 40                 /* of a time's text */
 #define REPORT_MAX_TEXT_BYTES ((size_t)8 * 1024) /* of one text of a row but packet and input */
-#define REPORT_MAX_BARS 192                      /* stretches of time */
-#define REPORT_RECENT_IDS 131072u                /* in which a request is known again */
-#define REPORT_MAX_CHANGES 20000u /* workloads, and findings of them, in two reports */
-#define REPORT_MAX_CHANGE_BYTES ((size_t)8 << 20)
+#define REPORT_MAX_ROW_TEXT_BYTES ((size_t)512 * 1024) /* of one row's names; of its details */
+#define REPORT_MAX_SUM_BYTES ((size_t)512) /* of a name in sums and lapses; longer ones are cut */
+#define REPORT_MAX_BARS 192                /* stretches of time */
+#define REPORT_RECENT_IDS 131072u          /* in which a request is known again */
+#define REPORT_MAX_CHANGES 20000u          /* workloads, and findings of them, in two reports */
+#define REPORT_MAX_CHANGE_BYTES ((size_t)4 << 20)
 
 /* Which events become rows. Empty lists let everything pass; within a list one entry must fit. In
  * users, workloads and findings `*` at an entry's end stands for any rest. */
@@ -222,7 +224,8 @@ const char *report_hint(struct str code);
  *               name, workload, count, first, last, users, images, operation, level, findings:
  *               [{code, place, message, source}], message, packet, packetSha256, packetTruncated,
  *               input, evidence, exemption, violations, error, source, webhook, id, replay,
- *               replayDiffers, advice, obstacle, withoutDetails}; what there is not is left out
+ *               replayDiffers, advice, obstacle, withoutDetails, findingsLeftOut, usersLeftOut,
+ *               imagesLeftOut}; what there is not is left out
  *
  * Control and bidirectional-control characters, `<`, `>` and `&` stand as \u escapes.
  */
@@ -233,7 +236,8 @@ int report_json_row(const struct report_row *row, FILE *stream)
     __attribute__((warn_unused_result, nonnull));
 
 /* RFC 4180 with a head; LF at line ends. A field that a spreadsheet would compute (it begins with
- * = + - @, a tab or a CR) gets an apostrophe in front. */
+ * = + - @, also in full width or after blanks, or with a tab or line end) gets an apostrophe in
+ * front. */
 int report_csv(const struct report *report, FILE *stream)
     __attribute__((warn_unused_result, nonnull));
 int report_csv_head(FILE *stream) __attribute__((warn_unused_result, nonnull));

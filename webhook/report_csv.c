@@ -6,10 +6,34 @@
 
 #define MAX_CSV_ROW_BYTES ((size_t)8 << 20)
 
-/* A spreadsheet takes what begins so for a formula, also within quotes. */
+/* What a spreadsheet may take away before it looks: blanks of all kinds, and what does not show. */
+static bool is_blank(uint32_t c)
+{
+    return c <= ' ' || c == 0x7f || (c >= 0x80 && c <= 0xa0) || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200f) || (c >= 0x2028 && c <= 0x202f) ||
+           (c >= 0x205f && c <= 0x206f) || c == 0x3000 || c == 0xfeff;
+}
+
+/* A spreadsheet takes what begins so for a formula, also within quotes; East Asian ones in full
+ * width too. */
 static bool is_formula(struct str s)
 {
-    return s.len > 0 && memchr("=+-@\t\r", s.ptr[0], 6) != NULL;
+    static const uint32_t signs[] = {'=', '+', '-', '@', 0xff1d, 0xff0b, 0xff0d, 0xff20};
+    uint32_t c = 0;
+    size_t n = str_utf8_next(s, &c);
+
+    if (c == '\t' || c == '\r' || c == '\n')
+        return true;
+    while (n > 0 && is_blank(c)) {
+        s.ptr += n;
+        s.len -= n;
+        n = str_utf8_next(s, &c);
+    }
+    for (size_t i = 0; n > 0 && i < sizeof(signs) / sizeof(signs[0]); i++) {
+        if (c == signs[i])
+            return true;
+    }
+    return false;
 }
 
 static void add_field(struct buffer *b, struct str s, bool first)

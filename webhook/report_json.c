@@ -75,6 +75,8 @@ static void add_texts(struct buffer *b, const char *name, const struct report_te
         report_add_safe(b, texts->items[i]);
     }
     buffer_add_char(b, ']');
+    if (texts->left_out > 0)
+        buffer_add_format(b, ",\"%sLeftOut\":%zu", name, texts->left_out);
 }
 
 static void add_findings(struct buffer *b, const struct event *event)

@@ -59,14 +59,39 @@ static bool id_is_there(const struct report_recent *recent, uint64_t id)
     return false;
 }
 
-static uint64_t id_key(struct siphash_seed seed, const struct event *event, char source,
-                       struct str webhook)
+static void hash_decision(struct siphash *h, const struct event *event)
+{
+    report_hash(h, event->namespace_name);
+    report_hash(h, event->object_kind);
+    report_hash(h, event->name);
+    report_hash(h, event->outcome);
+    report_hash(h, event->user);
+    report_hash(h, event->packet_sha256);
+}
+
+/* Whoever asks the API server may choose the id (header Audit-ID), so the same one alone tells
+ * nothing: a harmless request would hide another. Within one log the moment is equal too, in every
+ * stage. */
+static uint64_t id_key(struct siphash_seed seed, const struct event *event, char source)
 {
     struct siphash h = siphash_make(seed);
 
     siphash_byte(&h, (unsigned char)source);
     report_hash(&h, event->id);
-    report_hash(&h, webhook);
+    report_hash(&h, event->webhook);
+    report_hash(&h, event->time_text);
+    hash_decision(&h, event);
+    return siphash_end(&h);
+}
+
+/* The same for the other log, which has another moment, and perhaps no webhook. */
+static uint64_t cross_key(struct siphash_seed seed, const struct event *event, char source)
+{
+    struct siphash h = siphash_make(seed);
+
+    siphash_byte(&h, (unsigned char)source);
+    report_hash(&h, event->id);
+    hash_decision(&h, event);
     return siphash_end(&h);
 }
 
@@ -87,12 +112,7 @@ static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
     if (as_of.len == 0)
         return false;
     report_hash(&h, as_of);
-    report_hash(&h, event->namespace_name);
-    report_hash(&h, event->object_kind);
-    report_hash(&h, event->name);
-    report_hash(&h, event->outcome);
-    report_hash(&h, event->user);
-    report_hash(&h, event->packet_sha256);
+    hash_decision(&h, event);
     key = siphash_end(&h);
     twin = &recent->twins[key % TWINS];
     if (twin->key != key)
@@ -106,15 +126,15 @@ static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
 bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
                         const struct event *event)
 {
-    char source = event->kind == EVENT_AUDIT ? 'a' : 'r', other = source == 'a' ? 'r' : 'a';
+    /* in small letters one log's own, in capitals what the other one asks for */
+    char source = event->kind == EVENT_AUDIT ? 'a' : 'r';
+    char here = source == 'a' ? 'A' : 'R', there = source == 'a' ? 'R' : 'A';
     bool seen = false;
 
     if (event->id.len > 0) {
-        seen = id_seen(recent, id_key(seed, event, source, event->webhook));
-        if (!seen)
-            seen = id_is_there(recent, id_key(seed, event, other, (struct str){0}));
-        if (event->webhook.len > 0)
-            (void)id_seen(recent, id_key(seed, event, source, (struct str){0}));
+        seen = id_seen(recent, id_key(seed, event, source)) ||
+               id_is_there(recent, cross_key(seed, event, there));
+        (void)id_seen(recent, cross_key(seed, event, here));
     }
     return seen || twin_seen(recent, seed, event);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "webhook/answer_internal.h"
+#include "webhook/clean.h"
 #include "webhook/gate.h"
 #include "webhook/report_inside.h"
 
@@ -24,6 +25,7 @@ static struct report_sum *find_sum(struct report_sums *sums, struct siphash_seed
     size_t slot = 0;
     char *copy = NULL;
 
+    name = clean_cut(name, REPORT_MAX_SUM_BYTES);
     report_hash(&h, name);
     slot = siphash_end(&h) % sums->slot_count;
     for (; sums->slots[slot] != 0; slot = (slot + 1) % sums->slot_count) {

@@ -243,6 +243,13 @@ class Counting(Review):
         out = json.loads(self.assert_run(0, "review", path, path, "-o", "json"))
         self.assertEqual(self.counts(out, "denied", "repeated"), (1, 3))
 
+    def test_id_that_the_caller_chose_hides_nothing(self):
+        harmless = event(READY, audit_id="x", time="2026-03-01T12:00:00.000000Z")
+        other = event(answer(BARE % "name: other"), audit_id="x")
+        report = self.review(log(harmless, event(DENIED, audit_id="x"), other,
+                                 event(DENIED, audit_id="x", time="2026-03-01T12:00:09.000000Z")), "--allowed")
+        self.assertEqual(self.counts(report, "denied", "allowed", "repeated"), (3, 1, 0))
+
     def test_request_in_both_logs_counts_once(self):
         records = RECORDS.read_text()
         twins = []
@@ -283,7 +290,7 @@ class Counting(Review):
     def test_memory_is_bounded_and_what_found_no_room_is_said(self):
         sanitized = "address" in os.environ.get("SANITIZERS", "")
         path = self.folder / "big.log"
-        line = go_json(event(DENIED))
+        line = go_json(event(DENIED)).replace("denied the request: ", "denied the request: " + 300 * "x")
         number = 0
         with open(path, "wb") as out:
             while out.tell() < (60 if sanitized else 200) << 20:
@@ -443,6 +450,47 @@ class Hostile(Review):
         self.assertTrue(fields["namespace"].startswith("'=n<script>"), fields)
         self.assertTrue(fields["users"].startswith("'-u<script>"))
         self.assertFalse([f for f in row if f[:1] in tuple("=+-@\t\r")])
+
+    def test_csv_holds_no_formula_behind_blanks_or_in_full_width(self):
+        blanks = ("", " ", "  ", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b", "\t", "\n", " \r")
+        users = [b + sign + "1" for b in blanks for sign in "=+-@\uff1d\uff0b\uff0d\uff20"]
+        path = self.write("audit.log", log(*(event(changed(DENIED, subject=f"n{i}/Pod/x"), user=u)
+                                             for i, u in enumerate([*users, " a=1", "a"]))))
+        rows = list(csv.DictReader(io.StringIO(self.assert_run(0, "review", "-o", "csv", path))))
+        shown = {row["namespace"]: row["users"] for row in rows}
+        self.assertEqual([i for i in range(len(users)) if not shown[f"n{i}"].startswith("'")], [])
+        self.assertEqual((shown[f"n{len(users)}"], shown[f"n{len(users) + 1}"]), (" a=1", "a"))
+
+    def test_mark_of_byte_order_within_does_not_break_the_report(self):
+        marked = changed(DENIED, packet='\ufeff{"a":1}', input='\ufeff{"a":1}')
+        row, = self.review(log(event(marked)))["rows"]
+        self.assertNotIn("packet", row)
+        self.assertNotIn("input", row)
+
+    def test_one_huge_event_does_not_take_the_report_away(self):
+        many = [{"code": "<" * 8000 + str(i), "message": "<" * 8000, "place": "<" * 8000} for i in range(256)]
+        for over in ({"packet": json.dumps({"a": "<" * 3000000})}, {"findings": json.dumps(many)}):
+            text = "\n".join(json.dumps(event(changed(DENIED, **more)))
+                             for more in (over, {"subject": "payments/Pod/small"}))
+            big, small = sorted(self.review(text)["rows"], key=lambda row: row["name"])
+            self.assertEqual(small["name"], "small")
+            self.assertNotIn("withoutDetails", small)
+            self.assertEqual("withoutDetails" in big, "packet" in over)
+            self.assertEqual("1 rows without packet" in self.err, "packet" in over)
+            self.assertEqual("findingsLeftOut" in big, "findings" in over)
+
+    def test_long_names_do_not_take_the_report_away(self):
+        denied = changed(DENIED, packet="", input="")
+        report = self.review(log(*(event(changed(denied, subject=f"{i:05}{'<' * 8000}/Pod/x")) for i in range(2000))))
+        self.assertEqual(report["summary"]["denied"], 2000)
+        self.assertEqual(max(len(n["namespace"]) for n in report["namespaces"]), 512)
+        out = self.assert_run(0, "review", self.folder / "audit.log")
+        self.assertLess(max(map(len, out.splitlines())), 300)
+
+    def test_users_and_images_beyond_the_limit_are_counted(self):
+        row, = self.review(log(*(event(DENIED, user=f"u{i}") for i in range(11))))["rows"]
+        self.assertEqual((len(row["users"]), row["usersLeftOut"]), (8, 3))
+        self.assertNotIn("imagesLeftOut", row)
 
     def test_name_of_a_file_cannot_forge_a_message(self):
         self.assert_run(2, "review", self.folder / "a\nsandgate: x\033[2J")

@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "planner/buffer.h"
+#include "webhook/clean.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/review.h"
 
 #define MAX_CELL_BYTES ((size_t)64 * 1024)
+#define MAX_CELL_CHARACTERS 100
 #define SHOWN_CODES 2 /* in one cell; the rest is counted */
 #define TIME_BYTES 19 /* of a time as a table shows it, without fraction */
 
@@ -33,15 +35,25 @@ static struct str short_time(struct str time, struct arena *arena)
     return time.len > 0 ? time : STR("-");
 }
 
+/* One long name would push all columns apart; -o json has it whole. */
+static struct str cell_text(struct str s, struct arena *arena)
+{
+    struct str cut = clean_cut_characters(s, MAX_CELL_CHARACTERS);
+
+    return cut.len < s.len ? arena_format(arena, "%.*s…", (int)cut.len, cut.ptr) : s;
+}
+
 static struct str object_text(const struct event *e, struct arena *arena)
 {
     struct str name = e->workload.len > 0 ? e->workload : e->name;
 
-    return arena_format(arena, "%.*s/%.*s/%.*s", (int)e->namespace_name.len,
-                        str_present(e->namespace_name) ? e->namespace_name.ptr : "",
-                        (int)e->object_kind.len,
-                        str_present(e->object_kind) ? e->object_kind.ptr : "", (int)name.len,
-                        str_present(name) ? name.ptr : "");
+    struct str text =
+        arena_format(arena, "%.*s/%.*s/%.*s", (int)e->namespace_name.len,
+                     str_present(e->namespace_name) ? e->namespace_name.ptr : "",
+                     (int)e->object_kind.len, str_present(e->object_kind) ? e->object_kind.ptr : "",
+                     (int)name.len, str_present(name) ? name.ptr : "");
+
+    return cell_text(text, arena);
 }
 
 static struct str codes_text(const struct event *e, struct arena *arena)
@@ -59,7 +71,7 @@ static struct str codes_text(const struct event *e, struct arena *arena)
         }
         if (shown++ > 0)
             buffer_add(&b, STR(", "));
-        buffer_add(&b, e->findings[i].code);
+        buffer_add(&b, cell_text(e->findings[i].code, arena));
     }
     if (more > 0)
         buffer_add_format(&b, " and %zu more", more);
@@ -68,11 +80,14 @@ static struct str codes_text(const struct event *e, struct arena *arena)
 
 static struct str user_text(const struct report_texts *users, struct arena *arena)
 {
+    struct str first = {0};
+
     if (users->count == 0)
         return STR("-");
     if (users->count == 1 && users->left_out == 0)
-        return users->items[0];
-    return arena_format(arena, "%.*s and %zu more", (int)users->items[0].len, users->items[0].ptr,
+        return cell_text(users->items[0], arena);
+    first = cell_text(users->items[0], arena);
+    return arena_format(arena, "%.*s and %zu more", (int)first.len, first.ptr,
                         users->count - 1 + users->left_out);
 }
 
@@ -134,7 +149,7 @@ static int print_namespaces(const struct report *report, struct arena *arena)
     for (size_t i = 0; i < report->namespaces.count; i++) {
         const struct report_sum *s = &report->namespaces.items[i];
         struct table_cell cells[] = {
-            {.text = s->name},
+            {.text = cell_text(s->name, arena)},
             {number_text(s->denied, arena), s->denied > 0 ? COLOUR_BAD : COLOUR_PLAIN},
             {.text = number_text(s->violates, arena)},
             {.text = number_text(s->other, arena)},
@@ -160,7 +175,7 @@ static int print_findings(const struct report *report, struct arena *arena)
         const struct report_sum *s = &report->codes.items[i];
         const char *hint = report_hint(s->name);
         struct table_cell cells[] = {
-            {.text = s->name},
+            {.text = cell_text(s->name, arena)},
             {.text = number_text(s->denied + s->violates + s->other, arena)},
             {.text = number_text(s->rows, arena)},
             {.text = hint != NULL ? str_of(hint) : STR("-")},
