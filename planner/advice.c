@@ -219,6 +219,21 @@ static bool must_go(const struct adviser *a, enum input_field field)
     return false;
 }
 
+/* What is narrowest is written down: a pod that leaves a field out gets the signed one. A field
+ * without such a value goes; where it was signed, no pod can mend it. */
+static int replace_field(struct adviser *a, const cJSON *member, enum input_field field,
+                         cJSON **ret_value)
+{
+    bool narrowest = field == INPUT_REQUIRE_ENFORCEMENT;
+
+    if (field != INPUT_NETWORK && field != INPUT_REQUIRE_ENFORCEMENT)
+        return advise_field(a, member, ADVICE_DROP_FIELD, (struct str){0});
+    *ret_value = tree_make_bool(a->arena, narrowest);
+    if (*ret_value == NULL)
+        return -ENOMEM;
+    return advise_field(a, member, ADVICE_SET_FIELD, narrowest ? STR("true") : STR("false"));
+}
+
 /* *ret_value: the field's new value, or the member itself where nothing is to be done; NULL where
  * the field goes. */
 static int narrow_field(struct adviser *a, const cJSON *member, cJSON **ret_value)
@@ -231,7 +246,7 @@ static int narrow_field(struct adviser *a, const cJSON *member, cJSON **ret_valu
     if (tree_is(member, cJSON_NULL) && field != INPUT_FIELD_COUNT)
         return 0;
     if (field == INPUT_FIELD_COUNT || must_go(a, field))
-        return advise_field(a, member, ADVICE_DROP_FIELD, (struct str){0});
+        return replace_field(a, member, field, ret_value);
     if (field == INPUT_WRITABLE_PATHS || field == INPUT_ENV_ALLOWLIST)
         r = narrow_list(a, member, field, &value);
     if (r == 0 && value == NULL)
@@ -258,11 +273,11 @@ static int part_network_and_paths(struct adviser *a, const cJSON *requirements, 
         cJSON *member = next;
 
         next = member->next;
-        if (member != network)
-            ok &= tree_add_member(narrowed, member->string, tree_borrow(a->arena, member));
+        ok &= tree_add_member(narrowed, member->string,
+                              member == network ? tree_make_bool(a->arena, false)
+                                                : tree_borrow(a->arena, member));
     }
-    return ok ? advise_field(a, tree_get(requirements, "network"), ADVICE_DROP_FIELD,
-                             (struct str){0})
+    return ok ? advise_field(a, tree_get(requirements, "network"), ADVICE_SET_FIELD, STR("false"))
               : -ENOMEM;
 }
 
@@ -388,7 +403,12 @@ int advice_step_text(const struct advice_step *step, struct arena *arena, struct
 
     switch (step->verb) {
     case ADVICE_DROP_FIELD:
-        text = arena_format(arena, "leave %.*s out", (int)f->len, f->ptr);
+        /* the four controls and cwd_policy may come from the signed document, whatever a pod says
+         */
+        text = arena_format(arena, "leave %.*s out%s", (int)f->len, f->ptr,
+                            input_find(input_object_of(INPUT_REQUIREMENTS), *f) != INPUT_FIELD_COUNT
+                                ? " (where it was signed, sign anew without it)"
+                                : "");
         break;
     case ADVICE_SET_FIELD:
         text = arena_format(arena, "write %.*s: %.*s", (int)f->len, f->ptr, (int)instead->len,

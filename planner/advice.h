@@ -30,7 +30,7 @@ enum advice_state {
 };
 
 enum advice_verb {
-    ADVICE_DROP_FIELD = 1, /* the field goes, and its default holds */
+    ADVICE_DROP_FIELD = 1, /* the field goes, also from what was signed; its default holds */
     ADVICE_SET_FIELD,      /* `instead` is its value as JSON */
     ADVICE_DROP_ITEM,
     ADVICE_REPLACE_ITEM, /* `instead` lists what may stand in its place, joined by ", " */

@@ -199,7 +199,7 @@ Test(answer, ends_with_the_plan_that_would_be_ready)
                    "or ask for another baseline\n"
                    "sandbox.baseline.env: baseline does not admit HOME; do without this name, or "
                    "have it signed\n"
-                   "the plan would be ready: leave network out; take HOME out of env_allowlist");
+                   "the plan would be ready: write network: false; take HOME out of env_allowlist");
     review.object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":"
                     "\"acme/app@1.0.0\"}},\"spec\":{\"containers\":[{\"image\":\"app:1\"}]}}";
     exchange = helper_exchange(&arena, world, &review);

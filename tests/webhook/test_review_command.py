@@ -100,7 +100,7 @@ class Inputs(Review):
         wide = GOOD.replace("report@1.4.0}", "report@1.4.0, sandbox.runx.dev/requirements: \"{network: true, "
                             "writable_paths: [tmp/results, cache]}\"}") % "wide"
         row = self.review(log(event(answer(wide))))["rows"][0]
-        self.assertEqual(row["advice"], "leave network out; take cache out of writable_paths")
+        self.assertEqual(row["advice"], "write network: false; take cache out of writable_paths")
         self.assertNotIn("obstacle", row)
 
     def test_timeline_joins_stretches_without_counting_again(self):
