@@ -8,6 +8,7 @@
 #include "planner/tree.h"
 #include "webhook/answer.h"
 #include "webhook/event_inside.h"
+#include "webhook/gate.h"
 #include "webhook/replay_diff.h"
 
 const char *replay_state_text(enum replay_state state)
@@ -61,6 +62,31 @@ static bool is_same(const struct event *event, const struct replay *replay, stru
     return str_equal(event->packet, logged);
 }
 
+/* Whether the recorded outcome is what the gate makes of such a packet: its decision, or `blocked`
+ * where it is ready. The others do not come from the plan. */
+static bool outcome_follows(const struct event *event)
+{
+    struct str decision =
+        tree_get_text(tree_get(event->packet_tree, "hardening_profile"), "decision");
+
+    if (str_equal(event->outcome, str_of(gate_outcome_text(OUTCOME_BLOCKED))))
+        return decision.len == 0 || str_equal(decision, str_of(gate_outcome_text(OUTCOME_READY)));
+    for (int i = OUTCOME_READY; i <= OUTCOME_UNSUPPORTED_RUNTIME_SHAPE; i++) {
+        if (decision.len > 0 && str_equal(event->outcome, str_of(gate_outcome_text(i))))
+            return str_equal(event->outcome, decision);
+    }
+    return true;
+}
+
+static struct str say_outcome(const struct event *event, struct arena *arena)
+{
+    struct str decision =
+        tree_get_text(tree_get(event->packet_tree, "hardening_profile"), "decision");
+
+    return arena_format(arena, "-outcome: %.*s\n+decision: %.*s", (int)event->outcome.len,
+                        event->outcome.ptr, (int)decision.len, decision.ptr);
+}
+
 static int say_difference(const struct event *event, struct str logged, struct arena *arena,
                           struct replay *replay)
 {
@@ -97,8 +123,14 @@ int replay_event(const struct event *event, struct arena *arena, struct replay *
                        : event->packet_truncated        ? REPLAY_SAME_CUT
                                                         : REPLAY_SAME;
     }
-    if (replay.state == REPLAY_DIFFERS)
+    if (replay.state == REPLAY_DIFFERS) {
         r = say_difference(event, logged, arena, &replay);
+    } else if (replay.state != REPLAY_NO_INPUT && !outcome_follows(event)) {
+        replay.state = REPLAY_DIFFERS;
+        replay.where = STR("outcome");
+        replay.diff = say_outcome(event, arena);
+        r = str_present(replay.diff) ? 0 : -ENOMEM;
+    }
     if (r == 0)
         *ret_replay = replay;
     return r;

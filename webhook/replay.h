@@ -30,7 +30,8 @@ struct replay {
     struct str packet; /* made again; absent without input */
     struct str sha256; /* of it */
     struct str where;  /* first member that differs: "hardening_profile.decision", or
-                        * "packet-sha256" where only that does */
+                        * "packet-sha256" where only that does, "outcome" where the packet is the
+                        * same and the recorded outcome is another one than follows from it */
     struct str diff;   /* unified, of both packets with a member a line; absent where it says
                         * nothing */
 };

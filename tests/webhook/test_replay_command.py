@@ -49,6 +49,15 @@ class Replay(Case):
         self.assertIn("  recorded sha256:" + "0" * 64 + "\n  again    " + READY["auditAnnotations"]["packet-sha256"],
                       out)
 
+    def test_changed_outcome_differs(self):
+        for response, outcome in ((DENIED, "ready"), (DENIED, "blocked"), (READY, "refused")):
+            out = self.replay(1, event(changed(response, outcome=outcome)))
+            self.assertIn(": differs at outcome  ", out)
+            self.assertIn(f"\n  -outcome: {outcome}\n  +decision: ", out)
+            self.assertIn("\n0 same, 1 differ\n", out)
+        for outcome in ("blocked", "exempt", "unchanged"):
+            self.replay(0, event(changed(READY, outcome=outcome)))
+
     def test_changed_input_differs(self):
         planned = READY["auditAnnotations"]["input"].replace("tmp/results", "/etc")
         out = self.replay(1, event(changed(READY, input=planned)))

@@ -40,7 +40,7 @@
   const replayWords = {
     same: ['same', 'The same packet, byte for byte.'],
     'same, cut': ['same', 'The recorded packet is cut; its digest and what is left of it are the same.'],
-    differs: ['differs', 'Another packet.'],
+    differs: ['differs', 'Not what the planner decides; the first difference:'],
   };
   const plural = (n, one, many) => number(n) + ' ' + (n === 1 ? one : many);
   /* Where a code or a name may break. */
