@@ -324,6 +324,10 @@ static int finish_page(struct reflector *reflector, uint64_t now_msec)
 
     if (r < 0)
         return r;
+    if (!head.has_items) { /* an empty list says so; what is none must not empty the store */
+        reflector_set_reason(reflector, STR("what came is no list"));
+        return -EBADMSG;
+    }
     if (listing->version[0] == '\0') /* pages that follow stand for the same moment */
         memcpy(listing->version, head.version, sizeof(head.version));
     if (head.token.len > 0)

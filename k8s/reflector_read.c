@@ -107,6 +107,7 @@ int reflector_read_head(struct reflector *reflector, struct str head, struct are
         {.key = "metadata", .members = metadata_shape}, {.key = "items"}, {0}};
     cJSON *tree = NULL;
     const cJSON *metadata = NULL;
+    const cJSON *items = NULL;
     int r = read_tree(reflector, head, shape, arena, &tree);
 
     if (r < 0)
@@ -114,7 +115,8 @@ int reflector_read_head(struct reflector *reflector, struct str head, struct are
     metadata = tree_get(tree, "metadata");
     if (!copy_version(tree_get_text(metadata, "resourceVersion"), ret_head->version))
         return bad(reflector, "a list whose metadata.resourceVersion cannot be used");
-    ret_head->has_items = tree_member(tree, "items") != NULL;
+    items = tree_member(tree, "items");
+    ret_head->has_items = tree_is(items, cJSON_Array) || tree_is(items, cJSON_NULL);
     ret_head->token = tree_get_text(metadata, "continue");
     if (ret_head->token.len > REFLECTOR_MAX_TOKEN_BYTES)
         return bad(reflector, "a list whose metadata.continue is too long");

@@ -271,6 +271,28 @@ Test(reflector_cases, what_others_write_where_nobody_looks_ends_no_watch)
                  0);
 }
 
+Test(reflector_cases, what_is_no_list_empties_nothing)
+{
+    static const char *const answers[] = {
+        "{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"7\"}}",
+        "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":{}}",
+        "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":\"\"}",
+        "{\"kind\":\"Status\",\"metadata\":{},\"status\":\"Failure\",\"code\":500}",
+    };
+
+    rsite_answer(rsite_list("100", "", "a=90:1"));
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        reflector_relist(rsite.reflector, REFLECTOR_LATEST);
+        (void)rsite_next();
+        cr_expect_eq(rsite_bytes(str_of(answers[i])), 0, "%s", answers[i]);
+        cr_expect_eq(reflector_ended(rsite.reflector, rsite.now_msec), -EBADMSG, "%s", answers[i]);
+        reflector_failed(rsite.reflector, 0, STR(""), 0, rsite.now_msec);
+        cr_expect_str_eq(rsite_store(), "a=1", "%s", answers[i]);
+    }
+    rsite_answer(STR("{\"metadata\":{\"resourceVersion\":\"101\"},\"items\":null}"));
+    cr_expect_str_eq(rsite_store(), "");
+}
+
 Test(reflector_cases, what_is_no_event_is_not_heard)
 {
     static const char *const answers[] = {
