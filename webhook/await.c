@@ -1,5 +1,6 @@
 #include "webhook/await.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -59,6 +60,23 @@ bool await_is_needed(struct request *request, struct exchange *exchange, struct 
     return false;
 }
 
+static bool await_count(struct request *request)
+{
+    struct await *await = &request->await;
+
+    if (await->question == CLUSTER_FRESH)
+        return true;
+    await->counted = budget_take_wait(&request->connection->server->budget);
+    return await->counted;
+}
+
+static void await_uncount(struct request *request)
+{
+    if (request->await.counted)
+        budget_return_wait(&request->connection->server->budget);
+    request->await.counted = false;
+}
+
 static void await_done(struct cluster_waiter *waiter, int result)
 {
     struct await *await = (struct await *)(void *)((char *)waiter - offsetof(struct await, waiter));
@@ -66,6 +84,7 @@ static void await_done(struct cluster_waiter *waiter, int result)
         (struct request *)(void *)((char *)await - offsetof(struct request, await));
 
     await->history.results[await->question] = result;
+    await_uncount(request);
     jobs_put(&request->connection->server->jobs, request);
 }
 
@@ -75,15 +94,17 @@ bool await_ask(struct request *request)
     struct await *await = &request->await;
     struct str name = {.ptr = await->namespace_name, .len = await->namespace_bytes};
     uint64_t last_msec = connection_clock_msec() + AWAIT_MAX_MSEC;
-    int r = 0;
+    int r = -EBUSY;
 
     if (request->deadline_msec < last_msec)
         last_msec = request->deadline_msec;
     await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = await_done};
     await->history.asked[await->question] = true;
-    r = gate->ask(gate->source, await->question, name, &await->waiter);
+    if (await_count(request))
+        r = gate->ask(gate->source, await->question, name, &await->waiter);
     if (r == 0)
         return true; /* from here on it may be answered, sent and gone */
+    await_uncount(request);
     await->history.results[await->question] = r;
     return false;
 }

@@ -6,7 +6,8 @@
  * no thread, and is decided again once the answer is there (gate-v1, sections 2, 4 and 8).
  *
  * Between await_ask() and the answer the request belongs to whoever answers; its connection is
- * suspended, its slot and its bytes stay taken.
+ * suspended, its slot and its bytes stay taken. Half of the slots may wait like this; but where the
+ * snapshot is stale nearly every request has to, and all may.
  *
  * Threads    one at a time for a request; the answer comes from a thread of the cluster's.
  */
@@ -27,6 +28,7 @@ struct request;
 struct await {
     struct cluster_waiter waiter; /* the cluster's until it answers */
     struct confirm_history history;
+    bool counted;                   /* among those that wait, in the budget */
     enum cluster_question question; /* what is to be asked, or was asked last */
     char namespace_name[AWAIT_MAX_NAMESPACE_BYTES];
     size_t namespace_bytes;

@@ -27,6 +27,18 @@ void budget_return_slot(struct budget *budget)
     (void)atomic_fetch_sub(&budget->in_flight, 1);
 }
 
+bool budget_take_wait(struct budget *budget)
+{
+    uint64_t max = atomic_load(&budget->max_in_flight) / BUDGET_WAITING_SHARE;
+
+    return budget_add(&budget->waiting, 1, max > 0 ? max : 1);
+}
+
+void budget_return_wait(struct budget *budget)
+{
+    (void)atomic_fetch_sub(&budget->waiting, 1);
+}
+
 bool budget_take_bytes(struct budget *budget, uint64_t bytes)
 {
     return budget_add(&budget->bytes, bytes, atomic_load(&budget->max_bytes));

@@ -139,6 +139,23 @@ Test(budget, slots_and_bytes_end_at_the_limit)
     cr_expect_eq(atomic_load(&budget.bytes), 0);
 }
 
+Test(budget, half_of_the_slots_may_wait_and_one_at_least)
+{
+    struct budget budget = {0};
+
+    budget_set_limits(&budget, 100, 5);
+    cr_expect(budget_take_wait(&budget) && budget_take_wait(&budget));
+    cr_expect_not(budget_take_wait(&budget));
+    budget_return_wait(&budget);
+    cr_expect(budget_take_wait(&budget));
+    cr_expect_eq(atomic_load(&budget.in_flight), 0);
+    budget_set_limits(&budget, 100, 1);
+    budget_return_wait(&budget);
+    budget_return_wait(&budget);
+    cr_expect(budget_take_wait(&budget));
+    cr_expect_not(budget_take_wait(&budget));
+}
+
 Test(budget, unfinished_bodies_of_one_address_hold_a_quarter)
 {
     struct budget budget = {0};

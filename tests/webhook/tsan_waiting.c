@@ -13,7 +13,7 @@
 #include "thread_client.h"
 
 #define CROWD 64
-#define SLOTS 72
+#define SLOTS 128                /* of which half may wait */
 #define SLOW_SANITIZER_MSEC 4000 /* what is at once takes no longer, sanitizers included */
 #define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
@@ -351,12 +351,14 @@ static void *run_one(void *argument)
     return NULL;
 }
 
-static struct one *begin_crowd(struct scene *scene)
+static struct one *begin_crowd(struct scene *scene, struct fake_answer answer)
 {
     struct one *crowd = calloc(CROWD, sizeof(*crowd));
     uint64_t end_msec = clock_msec() + 60000;
 
     must(crowd != NULL, "memory");
+    scene_know(scene, scene->bare);
+    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, answer);
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i].scene = scene;
         must(pthread_create(&crowd[i].thread, NULL, run_one, &crowd[i]) == 0, "a thread");
@@ -381,18 +383,17 @@ static void end_crowd(struct scene *scene, struct one *crowd, void (*check)(cons
 /* Two threads serve: sixty-four that wait hold none of them. */
 static void play_crowd(struct scene *scene)
 {
-    struct one *crowd = NULL;
-    uint64_t begun_msec = 0;
+    struct one *crowd =
+        begin_crowd(scene, (struct fake_answer){.held = true, .then = scene->complete});
 
-    scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
-                      (struct fake_answer){.held = true, .then = scene->complete});
-    crowd = begin_crowd(scene);
     for (int i = 0; i < 5; i++) {
-        begun_msec = clock_msec();
+        uint64_t begun_msec = clock_msec();
+
         ask_with(scene, make_review("payments", "", "", 0), "5s");
         must_be_allowed(scene);
         must_say(scene, "\"outcome\":\"unmanaged\"");
+        ask(scene);
+        must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
         must(clock_msec() - begun_msec < SLOW_SANITIZER_MSEC, "answered at once");
     }
     must(scene->fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");
@@ -423,13 +424,9 @@ static void must_be_stopping(const struct scene *scene)
 /* Nobody answers, and the server stops: all that wait are told within the grace. */
 static void play_stop(struct scene *scene)
 {
-    struct one *crowd = NULL;
+    struct one *crowd = begin_crowd(scene, (struct fake_answer){.never = true});
     uint64_t begun_msec = clock_msec();
 
-    scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
-    crowd = begin_crowd(scene);
-    begun_msec = clock_msec();
     server_stop(scene->server, 3000);
     must(clock_msec() - begun_msec < 3000 + SLOW_SANITIZER_MSEC, "it stopped within the grace");
     end_crowd(scene, crowd, must_be_stopping);
