@@ -205,6 +205,20 @@ test('lays rows out in two columns on a phone', async () => {
   await close(page);
 });
 
+test('stays within a phone whatever the names, and keeps rows short', async () => {
+  const page = await open(report('long', [record({ name: 'n'.repeat(253), namespace: 's'.repeat(63), user: 'u'.repeat(300),
+    findings: Array.from({ length: 60 }, (_, i) => ({ code: 'gate.' + 'x'.repeat(i), message: 'm'.repeat(300), place: 'spec.containers[' + i + ']' })) })]),
+  { viewport: { width: 320, height: 700 } });
+  const wide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.equal(await wide(), 0);
+  assert.equal(await page.locator('#rows td[data-label=Findings] > *').count(), 9);
+  assert.equal(await page.locator('#rows td[data-label=Findings] > *').last().innerText(), 'and 52 more');
+  await page.locator('#rows tbody a').first().click();
+  await page.locator('#title').waitFor();
+  assert.equal(await wide(), 0);
+  await close(page);
+});
+
 test('says what it left out of a row, and that nothing changed', async () => {
   const lines = Array.from({ length: 10 }, (_, i) => record({ uid: 'u-' + i, user: 'user-' + i, images: [],
     findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: '' }] }));

@@ -4,6 +4,7 @@
  * nodes alone, and characters that would not show, or turn the line, show as escapes. */
 (() => {
   const PAGE_ROWS = 100;
+  const ROW_CODES = 8;
   const data = JSON.parse(document.getElementById('data').textContent);
   const rows = data.rows;
   const hints = new Map((data.findings || []).map((f) => [f.code, f.whatToDo]));
@@ -247,7 +248,8 @@
         row.dryRun ? make('span', { class: 'small' }, ' dry run') : null]),
       cell('Namespace', row.namespace || ''),
       cell('What', [make('span', { class: row.verdict }, verdicts[row.verdict] || row.verdict), ' ', make('span', { class: 'small' }, row.outcome)]),
-      cell('Findings', codes(row).map((c) => make('div', { class: 'code' }, breakable(c)))),
+      cell('Findings', [...codes(row).slice(0, ROW_CODES).map((c) => make('div', { class: 'code' }, breakable(c))),
+        codes(row).length > ROW_CODES ? make('div', { class: 'small' }, 'and ' + number(codes(row).length - ROW_CODES) + ' more') : null]),
       cell('Times', number(row.count), 'number'),
       cell('Last', time(row.last)));
   }
