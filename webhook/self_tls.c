@@ -83,7 +83,11 @@ static uint64_t self_pause_msec(const struct self_replica *replica, unsigned *fa
 {
     uint64_t msec = FIRST_LOOK_MSEC;
 
-    if (replica->failed == SELF_READY || replica->why == SELF_READY) {
+    if (replica->failed == SELF_WEBHOOKS_MISSING) {
+        /* Somebody took it away in an emergency. From when it is put back until the next look, the
+         * API server asks and trusts nobody. */
+        *failures = 0;
+    } else if (replica->failed == SELF_READY || replica->why == SELF_READY) {
         *failures = 0;
         msec = LOOK_MSEC;
     } else {

@@ -250,6 +250,22 @@ class Self(unittest.TestCase):
             gate.wait_for(lambda: cluster.bundles() == before, seconds=40)  # by itself
             self.assertEqual(gate.ready(), (200, "ok"))
 
+    def test_a_configuration_put_back_after_an_emergency_is_trusted_within_seconds(self):
+        with Cluster() as cluster, Gate(cluster) as gate:
+            gate.wait_ready()
+            before = cluster.bundles()
+            with cluster.lock:
+                gone = cluster.objects.pop(HOOKS)
+            gate.look()
+            gate.wait_for(lambda: "does not exist" in gate.log())
+            with cluster.lock:
+                for hook in gone["webhooks"]:
+                    del hook["clientConfig"]["caBundle"]
+                gone["metadata"]["resourceVersion"] += "0"
+                cluster.objects[HOOKS] = gone
+            gate.wait_for(lambda: cluster.bundles() == before, seconds=4)  # not after the usual 20 s
+            self.assertEqual(gate.ready(), (200, "ok"))
+
     def test_says_which_right_is_missing_and_is_ready_once_it_is_given(self):
         with Cluster() as cluster:
             cluster.refused.add(("PATCH", HOOKS))
