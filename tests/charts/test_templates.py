@@ -567,11 +567,20 @@ class Notes(unittest.TestCase):
 
     def test_warnings(self):
         for more, warning in (({"replicaCount": 1}, "WARNING: replicaCount is 1: "),
+                              ({"podDisruptionBudget": {"minAvailable": 2}}, "WARNING: podDisruptionBudget lets no gate go: "),
+                              ({"podDisruptionBudget": {"minAvailable": "100%"}}, "WARNING: podDisruptionBudget lets no gate go: "),
+                              ({"podDisruptionBudget": {"maxUnavailable": 0}}, "WARNING: podDisruptionBudget lets no gate go: "),
+                              ({"hostNetwork": True}, "WARNING: hostNetwork leaves room for one gate a node: "),
                               ({"webhook": {"failurePolicy": "Ignore"}}, "WARNING: webhook.failurePolicy is Ignore: "),
                               ({"config": {"evidence": {"unsigned": "accept"}}}, "WARNING: config.evidence.unsigned is accept: ")):
             notes = self.notes(more)
             self.assertEqual(notes.count("WARNING"), 1)
             self.assertIn(warning, notes)
+        for more in ({"podDisruptionBudget": {"minAvailable": 1}}, {"podDisruptionBudget": {"minAvailable": "50%"}},
+                     {"podDisruptionBudget": {"enabled": False, "minAvailable": 2}},
+                     {"hostNetwork": True, "updateStrategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}},
+                     {"hostNetwork": True, "updateStrategy": {"type": "Recreate", "rollingUpdate": None}}):
+            self.assertNotIn("WARNING", self.notes(more))
         self.assertIn("WARNING: webhook.caBundle is empty", self.notes({"webhook": {"url": "https://g.example/v"}}, base={}))
 
     def test_where(self):
@@ -581,6 +590,12 @@ class Notes(unittest.TestCase):
         self.assertIn("webhook.enabled is false: the gate runs, and nobody asks it.", self.notes({"webhook": {"enabled": False}}))
         self.assertIn("There is no `helm test`: config.floor would judge its pod.",
                       self.notes({"config": {"floor": {"enforce": "annotated"}}}))
+        self.assertIn("There is no `helm test`: tests.namespace must name one of evidence.namespaces, "
+                      "labelled sandbox.runx.dev/enforce=none.", self.notes({"evidence": {"namespaces": ["a"]}}))
+        private = {"imagePullSecrets": [{"name": "registry"}]}
+        self.assertIn("There is no `helm test`: tests.namespace must name a namespace that has the Secrets of imagePullSecrets, "
+                      "labelled sandbox.runx.dev/enforce=none.", self.notes(private))
+        self.assertIn("test sandgate\n", self.notes(merged(private, {"tests": {"namespace": "smoke"}})))
 
 
 class Refusals(unittest.TestCase):

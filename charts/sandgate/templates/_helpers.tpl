@@ -145,7 +145,9 @@ config.floor would judge its pod
 {{- else if eq .Values.evidence.source "directory" -}}
 the gate reads no labels of namespaces from the cluster
 {{- else if and .Values.evidence.namespaces (not .Values.tests.namespace) -}}
-tests.namespace must name one of evidence.namespaces, with levels of `none`
+tests.namespace must name one of evidence.namespaces, labelled sandbox.runx.dev/enforce=none
+{{- else if and .Values.imagePullSecrets (not .Values.tests.namespace) -}}
+tests.namespace must name a namespace that has the Secrets of imagePullSecrets, labelled sandbox.runx.dev/enforce=none
 {{- else -}}
 true
 {{- end -}}
