@@ -11,7 +11,7 @@ import random
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-HOOK = "pods.sandgate.runx.dev"
+HOOK = "pods.sandbox.runx.dev"
 
 
 def base_lines():
