@@ -56,9 +56,27 @@ static struct arena_block *arena_take(struct arena *arena, size_t bytes)
     return block;
 }
 
+/* Of the current block's room: what is aligned from its front, texts from its back, so that
+ * neither costs the other anything. */
+static char *arena_take_front(struct arena *arena, size_t bytes)
+{
+    char *ptr = arena->free;
+
+    arena->free += bytes;
+    arena->free_bytes -= bytes;
+    return ptr;
+}
+
+static char *arena_take_back(struct arena *arena, size_t bytes)
+{
+    arena->free_bytes -= bytes;
+    return arena->free + arena->free_bytes;
+}
+
 /* Room for `bytes`, which the current block has not. What is too big for an ordinary block, or
  * for what the limit leaves of one, gets a block of its own; the current one stays in use then. */
-static char *arena_grow(struct arena *arena, size_t bytes)
+static char *arena_grow(struct arena *arena, size_t bytes,
+                        char *(*take)(struct arena *arena, size_t bytes))
 {
     size_t ordinary = arena->next_block_bytes != 0 ? arena->next_block_bytes : FIRST_BLOCK_BYTES;
     bool own =
@@ -71,12 +89,12 @@ static char *arena_grow(struct arena *arena, size_t bytes)
     if (block == NULL)
         return NULL;
     guard_close(block->room, block->bytes - sizeof(struct arena_block));
-    if (!own) {
-        arena->free = block->room + bytes;
-        arena->free_bytes = block->bytes - sizeof(struct arena_block) - bytes;
-        arena->next_block_bytes = ordinary < LAST_BLOCK_BYTES ? ordinary * 2 : ordinary;
-    }
-    return block->room;
+    if (own)
+        return block->room;
+    arena->free = block->room;
+    arena->free_bytes = block->bytes - sizeof(struct arena_block);
+    arena->next_block_bytes = ordinary < LAST_BLOCK_BYTES ? ordinary * 2 : ordinary;
+    return take(arena, bytes);
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -91,17 +109,24 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     if (wanted == 0)
         bytes++;
     bytes = (bytes - 1) / ALIGN_BYTES * ALIGN_BYTES;
-    if (bytes <= arena->free_bytes) {
-        ptr = arena->free;
-        arena->free += bytes;
-        arena->free_bytes -= bytes;
-    } else {
-        ptr = arena_grow(arena, bytes);
-    }
+    ptr = bytes <= arena->free_bytes ? arena_take_front(arena, bytes)
+                                     : arena_grow(arena, bytes, arena_take_front);
     if (ptr == NULL)
         return NULL;
     guard_open(ptr, wanted);
     return memset(ptr, 0, wanted);
+}
+
+char *arena_alloc_text(struct arena *arena, size_t count)
+{
+    size_t bytes = count > 0 ? count : 1;
+    char *ptr = NULL;
+
+    if (GUARD_BYTES > 0) /* the sanitizer marks whole units */
+        return arena_alloc(arena, count, 1);
+    ptr = bytes <= arena->free_bytes ? arena_take_back(arena, bytes)
+                                     : arena_grow(arena, bytes, arena_take_back);
+    return ptr != NULL ? memset(ptr, 0, bytes) : NULL;
 }
 
 size_t arena_used_bytes(const struct arena *arena)

@@ -34,6 +34,10 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
     __attribute__((warn_unused_result, nonnull));
 
+/* So many zeroed bytes for a text, which need no alignment: many short ones lie close together. */
+char *arena_alloc_text(struct arena *arena, size_t count)
+    __attribute__((warn_unused_result, nonnull));
+
 /* A copy of s with a NUL behind it; an absent text gives "" (never NULL but on failure). */
 char *arena_copy(struct arena *arena, struct str s) __attribute__((warn_unused_result, nonnull(1)));
 

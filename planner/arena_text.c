@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Apart from arena_alloc(), so that a test can let an allocation made here fail. */
+/* Apart from arena_alloc_text(), so that a test can let an allocation made here fail. */
 
 #define SHORT_TEXT_BYTES 256 /* of most texts we make; longer ones are formatted twice */
 
@@ -13,7 +13,7 @@ char *arena_copy(struct arena *arena, struct str s)
 
     if (s.len == SIZE_MAX)
         return NULL;
-    copy = arena_alloc(arena, s.len + 1, 1);
+    copy = arena_alloc_text(arena, s.len + 1);
     if (copy != NULL && s.len > 0)
         memcpy(copy, s.ptr, s.len);
     return copy;
@@ -31,7 +31,7 @@ struct str arena_format(struct arena *arena, const char *format, ...)
     va_end(args);
     if (n < 0)
         return (struct str){0};
-    text = arena_alloc(arena, (size_t)n + 1, 1);
+    text = arena_alloc_text(arena, (size_t)n + 1);
     if (text == NULL)
         return (struct str){0};
     if ((size_t)n < sizeof(first)) {

@@ -12,6 +12,7 @@
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 int __real_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event);
@@ -35,6 +36,11 @@ static bool fails_now(void)
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
 {
     return fails_now() ? NULL : __real_arena_alloc(arena, count, size);
+}
+
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
+{
+    return __wrap_arena_alloc(arena, count, 1);
 }
 
 void *__wrap_realloc(void *old, size_t size)

@@ -143,3 +143,37 @@ Test(arena, wiping_frees_all_and_leaves_an_empty_arena)
     cr_assert_not_null(arena_copy(&arena, STR("again")));
     arena_wipe(&arena);
 }
+
+Test(arena, texts_lie_close_and_leave_all_else_aligned)
+{
+    struct arena trial = {0};
+    struct arena arena = {0};
+
+    arena_expect(&arena, 4096);
+    for (size_t round = 0; round < 2; round++) {
+        struct arena *one = round == 0 ? &trial : &arena;
+        char *texts[40];
+
+        for (size_t i = 0; i < 40; i++) {
+            void *room = arena_alloc(one, 1, 24);
+
+            texts[i] = arena_alloc_text(one, i * 7);
+            cr_assert_not_null(room);
+            cr_assert_not_null(texts[i]);
+            cr_assert_eq((uintptr_t)room % _Alignof(max_align_t), 0);
+            memset(room, 'r', 24);
+            memset(texts[i], (int)i, i * 7);
+        }
+        for (size_t i = 0; i < 40; i++) {
+            for (size_t k = 0; k < i * 7; k++)
+                cr_assert_eq(texts[i][k], (char)i);
+        }
+        if (round == 0) { /* so much holds the same once more, in one block */
+            arena_release(&arena);
+            arena_expect(&arena, arena_used_bytes(&trial));
+        }
+    }
+    cr_expect_leq(arena.held_bytes, arena_used_bytes(&trial) + 64);
+    arena_release(&trial);
+    arena_release(&arena);
+}

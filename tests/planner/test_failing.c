@@ -12,6 +12,7 @@
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 
 static size_t countdown; /* 0: none fails */
 
@@ -20,6 +21,11 @@ void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
     if (countdown > 0 && --countdown == 0)
         return NULL;
     return __real_arena_alloc(arena, count, size);
+}
+
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
+{
+    return __wrap_arena_alloc(arena, count, 1);
 }
 
 /* One thing that allocates: 0 or negative errno, and whether it wrote its result. */

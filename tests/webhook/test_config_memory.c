@@ -11,6 +11,7 @@ static size_t fail_at;
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
@@ -22,6 +23,11 @@ static bool fails_now(void)
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
 {
     return fails_now() ? NULL : __real_arena_alloc(arena, count, size);
+}
+
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
+{
+    return __wrap_arena_alloc(arena, count, 1);
 }
 
 void *__wrap_calloc(size_t count, size_t size)

@@ -17,6 +17,7 @@
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 
 static size_t until_failure; /* 0: none fails */
 static bool failed;
@@ -28,6 +29,11 @@ void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
         return NULL;
     }
     return __real_arena_alloc(arena, count, size);
+}
+
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
+{
+    return __wrap_arena_alloc(arena, count, 1);
 }
 
 #define HEAD                                                                                       \

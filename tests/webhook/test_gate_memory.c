@@ -11,6 +11,7 @@
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 
 static size_t until_failure; /* 0: none fails */
 static bool failed;
@@ -22,6 +23,11 @@ void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
         return NULL;
     }
     return __real_arena_alloc(arena, count, size);
+}
+
+char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
+{
+    return __wrap_arena_alloc(arena, count, 1);
 }
 
 #define GOOD "\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\""
