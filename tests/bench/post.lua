@@ -1,5 +1,6 @@
 -- wrk: posts the review in BENCH_BODY as the API server does. With BENCH_DELAY_MS a connection waits that
--- long on average (a third of it more or less) before it asks again. No response(): it would slow wrk down.
+-- long on average (a third of it more or less) before it asks again. With BENCH_BODIES, a number, BENCH_BODY is the
+-- first of so many files that end in -0, -1, ..., and any of them is asked. No response(): it would slow wrk down.
 local file = assert(io.open(os.getenv("BENCH_BODY"), "rb"))
 wrk.method = "POST"
 wrk.body = file:read("*a")
@@ -11,6 +12,21 @@ local pause = tonumber(os.getenv("BENCH_DELAY_MS") or "0")
 if pause > 0 then
     function delay()
         return math.random(math.floor(pause * 2 / 3), math.ceil(pause * 4 / 3))
+    end
+end
+
+local bodies = tonumber(os.getenv("BENCH_BODIES") or "0")
+if bodies > 0 then
+    local requests = {}
+    function init()
+        for i = 1, bodies do
+            local one = assert(io.open((os.getenv("BENCH_BODY"):gsub("0$", tostring(i - 1))), "rb"))
+            requests[i] = wrk.format(nil, nil, nil, one:read("*a"))
+            one:close()
+        end
+    end
+    function request()
+        return requests[math.random(#requests)]
     end
 end
 
