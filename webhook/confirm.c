@@ -27,6 +27,14 @@ static bool is_answered(const struct confirm_history *history, enum cluster_ques
     return history->asked[question] && history->results[question] == 0;
 }
 
+/* A miss is confirmed before it denies. Where it can only warn, a question that got no answer
+ * leaves the warning: what denies nothing must not deny for want of an answer either. */
+static bool is_settled(const struct decision *d, const struct confirm_history *history)
+{
+    return is_answered(history, CLUSTER_EVIDENCE) ||
+           (d->allowed && history->asked[CLUSTER_EVIDENCE]);
+}
+
 /* Hearing from the server again often answers the others, so it comes first. */
 static enum cluster_question open_question(const struct decision *d, bool stale,
                                            const struct confirm_history *history)
@@ -36,7 +44,7 @@ static enum cluster_question open_question(const struct decision *d, bool stale,
     /* not answered by "no such thing": without its labels there is no decision */
     if (d->namespace_unseen)
         return CLUSTER_NAMESPACE;
-    if (miss_counts(d) && !is_answered(history, CLUSTER_EVIDENCE))
+    if (miss_counts(d) && !is_settled(d, history))
         return CLUSTER_EVIDENCE;
     return NO_QUESTION;
 }

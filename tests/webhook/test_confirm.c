@@ -8,7 +8,8 @@
 
 #define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}
 
-/* The letters of what is open, in their order, while the snapshot is not stale. */
+/* The letters of what is open, in their order, while the snapshot is not stale; a small one denies
+ * nothing. */
 static const struct row {
     struct decision decision;
     const char *open;
@@ -40,7 +41,7 @@ static const struct row {
       .judged = true,
       .evidence_missed = true,
       .would_deny_enforce = true},
-     "E",
+     "e",
      true},
     {{.allowed = true,
       .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
@@ -48,7 +49,7 @@ static const struct row {
       .judged = true,
       .evidence_missed = true,
       .violates_warn = true},
-     "E",
+     "e",
      true},
     {{.allowed = true,
       .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
@@ -56,7 +57,7 @@ static const struct row {
       .judged = true,
       .evidence_missed = true,
       .violates_audit = true},
-     "E",
+     "e",
      true},
     {{.outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
       LOOKED,
@@ -69,7 +70,9 @@ static const struct row {
 
 static enum cluster_question question_of(char letter)
 {
-    return letter == 'N' ? CLUSTER_NAMESPACE : letter == 'E' ? CLUSTER_EVIDENCE : CLUSTER_FRESH;
+    return letter == 'N'                    ? CLUSTER_NAMESPACE
+           : letter == 'E' || letter == 'e' ? CLUSTER_EVIDENCE
+                                            : CLUSTER_FRESH;
 }
 
 /* One way to say what must come: letter by letter. */
@@ -80,6 +83,8 @@ static struct confirm wanted_of(const char *open, const struct confirm_history *
 
         if (!history->asked[q])
             return (struct confirm){.step = CONFIRM_ASK, .question = q};
+        if (*open == 'e')
+            continue; /* it would only warn: it does so without an answer too */
         /* an answer that there is no such namespace leaves it open */
         if (history->results[q] != 0 || q == CLUSTER_NAMESPACE)
             return (struct confirm){
