@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import tempfile
 import threading
+import time
 
 import yaml
 
@@ -57,6 +58,21 @@ class Cluster:
 
     def patch(self, path, body):
         return self.ask("PATCH", path, body, "application/merge-patch+json")
+
+    def settle(self, path):
+        """Waits until the API server's cache has the object as it stands. It tries an update first on what its cache
+        holds, webhooks included: behind an older state it would ask about a change that is long made."""
+        parts = path.split("/")
+        target = "/".join(parts[:parts.index("namespaces") + 4])  # without a subresource
+        limit = time.monotonic() + 10
+        while True:
+            stored, cached = (self.ask("GET", target + query)["metadata"]["resourceVersion"]
+                              for query in ("", "?resourceVersion=0"))
+            if stored == cached:
+                return
+            if time.monotonic() > limit:
+                raise AssertionError(f"{target}: the cache is at {cached}, the store at {stored}")
+            time.sleep(0.02)
 
 
 class Recorder:

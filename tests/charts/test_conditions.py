@@ -145,6 +145,7 @@ class Conditions(unittest.TestCase):
 
     def asked_on_patch(self, path, body):
         """Each once: where a controller wrote its status in between, the API server asks again."""
+        self.cluster.settle(path)
         self.recorder.taken()
         self.cluster.patch(path, body)
         return sorted(set(self.recorder.taken()))
