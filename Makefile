@@ -51,7 +51,7 @@ e2e: ## the gate in real control planes, the oldest and the newest (needs root a
 	.cmake/setup build run e2e
 	$(MAKE) image-root
 	PATH="$$PATH:/usr/local/go/bin" /usr/bin/python3 -B tests/e2e/run $(if $(ONLY),--only "$(ONLY)") $(RELEASES)
-	$(if $(ONLY),,PATH="$$PATH:/usr/local/go/bin" tests/charts/run $(RELEASES))
+	$(if $(ONLY),,PATH="$$PATH:/usr/local/go/bin" SANDGATE=$(CURDIR)/build-release/sandgate tests/charts/run $(RELEASES))
 
 .PHONY: browser
 browser: ## the report's page in headless Chromium (npm brings the driver)
