@@ -245,3 +245,31 @@ struct str rsite_event(const char *type, const char *item)
     buffer_add(&b, STR("}\n"));
     return buffer_text(&b);
 }
+
+void rsite_listed(void)
+{
+    rsite_answer(rsite_list("100", "", "a=90:1 b=91:1"));
+    cr_assert_str_eq(rsite_store(), "a=1 b=1");
+}
+
+void rsite_watching(void)
+{
+    rsite_listed();
+    cr_assert_str_eq(rsite_next(), "watch 100");
+    rsite.now_msec += 5000;
+}
+
+void rsite_send(const char *type, const char *item)
+{
+    cr_assert_eq(rsite_bytes(rsite_event(type, item)), 0);
+}
+
+void rsite_end(void)
+{
+    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
+}
+
+void rsite_fail_with(int status)
+{
+    reflector_failed(rsite.reflector, status, STR(""), 0, rsite.now_msec);
+}

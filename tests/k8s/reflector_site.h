@@ -45,4 +45,16 @@ void rsite_fail(int status, const char *body, uint32_t retry_after_sec);
 struct str rsite_list(const char *version, const char *token, const char *items);
 struct str rsite_event(const char *type, const char *item);
 
+/* An ERROR event that says the version is gone. */
+#define RSITE_GONE "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"
+
+/* A first list has come: "a=1 b=1" at version 100. */
+void rsite_listed(void);
+/* Behind it a watch that is open, and old enough to end without a pause. */
+void rsite_watching(void);
+/* One event, which must be taken; the end of the answer; a failure without a body. */
+void rsite_send(const char *type, const char *item);
+void rsite_end(void);
+void rsite_fail_with(int status);
+
 #endif

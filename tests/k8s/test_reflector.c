@@ -9,36 +9,6 @@ TestSuite(reflector, .init = rsite_begin, .fini = rsite_done);
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"Too large resource version\","      \
     "\"reason\":\"Timeout\",\"code\":504,\"details\":{\"causes\":[{\"reason\":"                    \
     "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}]}}"
-#define GONE "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"
-
-static void listed(void)
-{
-    rsite_answer(rsite_list("100", "", "a=90:1 b=91:1"));
-    cr_assert_str_eq(rsite_store(), "a=1 b=1");
-}
-
-/* A watch that is open, and old enough to end without a pause. */
-static void watching(void)
-{
-    listed();
-    cr_assert_str_eq(rsite_next(), "watch 100");
-    rsite.now_msec += 5000;
-}
-
-static void event(const char *type, const char *item)
-{
-    cr_assert_eq(rsite_bytes(rsite_event(type, item)), 0);
-}
-
-static void end(void)
-{
-    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
-}
-
-static void fail(int status)
-{
-    reflector_failed(rsite.reflector, status, STR(""), 0, rsite.now_msec);
-}
 
 Test(reflector, a_first_list_may_come_from_a_cache)
 {
@@ -54,7 +24,7 @@ Test(reflector, a_watch_asks_for_bookmarks_and_an_end)
     uint32_t first = 0;
     bool differs = false;
 
-    listed();
+    rsite_listed();
     for (int i = 0; i < 50; i++) {
         (void)rsite_next();
         cr_assert(rsite.task.timeout_sec >= 300 && rsite.task.timeout_sec <= 600);
@@ -99,7 +69,7 @@ Test(reflector, the_next_list_has_pages_again)
     rsite_answer(rsite_list("100", "t1", "a=90:1"));
     rsite_fail(410, "", 0);
     rsite_answer(rsite_list("102", "", "b=91:1"));
-    rsite_answer(STR(GONE));
+    rsite_answer(STR(RSITE_GONE));
     cr_expect_str_eq(rsite_next(), "list");
 }
 
@@ -117,13 +87,13 @@ Test(reflector, a_list_that_is_cut_is_no_list)
 {
     struct str whole = rsite_list("101", "", "b=95:2");
 
-    listed();
-    rsite_answer(STR(GONE));
+    rsite_listed();
+    rsite_answer(STR(RSITE_GONE));
     for (size_t len = 0; len + 2 < whole.len; len++) {
         (void)rsite_next();
         cr_assert_eq(rsite_bytes((struct str){whole.ptr, len}), 0, "%zu", len);
         cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), -EBADMSG, "%zu", len);
-        fail(0);
+        rsite_fail_with(0);
         cr_assert(str_starts_with(str_of(rsite_store()), STR("a=1 b=")), "%zu", len);
     }
     rsite_answer(whole);
@@ -180,7 +150,7 @@ Test(reflector, a_list_that_cannot_be_read_is_refused)
             cr_expect_eq(reflector_ended(rsite.reflector, rsite.now_msec), -EBADMSG, "%s",
                          lists[i]);
         cr_expect_neq(reflector_reason(rsite.reflector).len, 0);
-        fail(0);
+        rsite_fail_with(0);
     }
     for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
         struct str list = arena_format(
@@ -188,15 +158,15 @@ Test(reflector, a_list_that_cannot_be_read_is_refused)
 
         (void)rsite_next();
         cr_expect_eq(rsite_bytes(list), -EBADMSG, "%s", items[i]);
-        fail(0);
+        rsite_fail_with(0);
     }
     cr_expect_str_eq(rsite_next(), "list 0 paused");
 }
 
 Test(reflector, a_version_from_the_future_is_forgotten)
 {
-    listed();
-    rsite_answer(STR(GONE));
+    rsite_listed();
+    rsite_answer(STR(RSITE_GONE));
     rsite_answer(rsite_list("5", "", "a=90:1"));
     for (int i = 0; i < 3; i++)
         rsite_fail(500, "", 0); /* such a watch never works: a list is tried */
@@ -209,18 +179,18 @@ Test(reflector, a_version_from_the_future_is_forgotten)
 
 Test(reflector, a_clean_end_goes_on_at_once)
 {
-    watching();
-    end();
+    rsite_watching();
+    rsite_end();
     cr_expect_str_eq(rsite_next(), "watch 100");
     cr_expect_eq(reflector_failure_count(rsite.reflector), 0);
 }
 
 Test(reflector, a_watch_that_ends_at_once_without_event_has_failed)
 {
-    listed();
+    rsite_listed();
     (void)rsite_next();
     rsite.now_msec += 999;
-    end();
+    rsite_end();
     cr_expect_str_eq(rsite_next(), "watch 100 paused");
     cr_expect_eq(reflector_failure_count(rsite.reflector), 1);
 }
@@ -229,7 +199,7 @@ Test(reflector, short_watches_with_events_are_no_busy_loop)
 {
     bool paused = false;
 
-    listed();
+    rsite_listed();
     for (int i = 0; i < 10 && !paused; i++) {
         rsite_answer(rsite_event("BOOKMARK", "100"));
         paused = strcmp(rsite_next(), "watch 100 paused") == 0;
@@ -239,9 +209,9 @@ Test(reflector, short_watches_with_events_are_no_busy_loop)
 
 Test(reflector, a_bookmark_moves_the_version_and_nothing_else)
 {
-    watching();
-    event("BOOKMARK", "123");
-    end();
+    rsite_watching();
+    rsite_send("BOOKMARK", "123");
+    rsite_end();
     cr_expect_str_eq(rsite_store(), "a=1 b=1");
     cr_expect_eq(rsite.puts, 2);
     cr_expect_eq(reflector_heard_msec(rsite.reflector), rsite.now_msec);
@@ -250,12 +220,12 @@ Test(reflector, a_bookmark_moves_the_version_and_nothing_else)
 
 Test(reflector, versions_are_texts)
 {
-    watching();
-    event("MODIFIED", "a=007:7");
-    event("MODIFIED", "b=91:same"); /* the version that is known */
-    event("MODIFIED", "a=x&y:8");
+    rsite_watching();
+    rsite_send("MODIFIED", "a=007:7");
+    rsite_send("MODIFIED", "b=91:same"); /* the version that is known */
+    rsite_send("MODIFIED", "a=x&y:8");
     cr_expect_str_eq(rsite_store(), "a=8 b=1");
-    end();
+    rsite_end();
     cr_expect_str_eq(rsite_next(), "watch x%26y");
 }
 
@@ -263,17 +233,17 @@ Test(reflector, a_broken_connection_goes_on_from_the_last_event)
 {
     struct str cut = rsite_event("MODIFIED", "b=102:2");
 
-    watching();
-    event("MODIFIED", "a=101:2");
+    rsite_watching();
+    rsite_send("MODIFIED", "a=101:2");
     cr_assert_eq(rsite_bytes((struct str){cut.ptr, cut.len - 1}), 0);
-    fail(0);
+    rsite_fail_with(0);
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
     cr_expect_str_eq(rsite_next(), "watch 101");
 }
 
 Test(reflector, a_refused_connection_never_asks_for_a_list)
 {
-    listed();
+    rsite_listed();
     for (int i = 0; i < 20; i++) {
         rsite_fail(0, "", 0);
         cr_assert_str_eq(rsite_next(), "watch 100 paused");
@@ -290,7 +260,7 @@ Test(reflector, pauses_double_up_to_their_bound_and_begin_anew)
 {
     uint32_t base = REFLECTOR_PAUSE_MIN_MSEC;
 
-    listed();
+    rsite_listed();
     for (int i = 0; i < 12; i++) {
         rsite_fail(0, "", 0);
         (void)rsite_next();
@@ -321,29 +291,29 @@ Test(reflector, the_servers_own_pause_counts)
 
 Test(reflector, a_410_that_comes_again_is_no_busy_loop)
 {
-    listed();
-    rsite_answer(STR(GONE));
+    rsite_listed();
+    rsite_answer(STR(RSITE_GONE));
     cr_expect_str_eq(rsite_next(), "list");
     rsite_answer(rsite_list("5", "", "a=90:1"));
-    rsite_answer(STR(GONE));
+    rsite_answer(STR(RSITE_GONE));
     cr_expect_str_eq(rsite_next(), "list paused");
     rsite_answer(rsite_list("6", "", "a=90:1"));
     (void)rsite_next();
     rsite.now_msec += 5000;
-    event("BOOKMARK", "7");
-    fail(410);
+    rsite_send("BOOKMARK", "7");
+    rsite_fail_with(410);
     cr_expect_str_eq(rsite_next(), "list");
 }
 
 Test(reflector, the_servers_words_are_the_reason)
 {
-    watching();
+    rsite_watching();
     cr_assert_eq(rsite_bytes(STR("{\"type\":\"ERROR\",\"object\":{\"message\":\"etcd is gone\"}}\n"
                                  "{\"type\":\"ADDED\",\"object\":{}}\n")),
                  -EREMOTEIO);
     cr_expect_eq(rsite_bytes(rsite_event("ADDED", "z=1:1")), -EREMOTEIO);
     cr_expect_eq(reflector_ended(rsite.reflector, rsite.now_msec), -EREMOTEIO);
-    fail(0);
+    rsite_fail_with(0);
     cr_expect_str_eq(reflector_reason(rsite.reflector).ptr, "etcd is gone");
     cr_expect_str_eq(rsite_store(), "a=1 b=1");
     cr_expect_str_eq(rsite_next(), "watch 100 paused");
@@ -361,15 +331,15 @@ Test(reflector, an_event_that_cannot_be_read_ends_the_watch)
         "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}\n",
     };
 
-    watching();
+    rsite_watching();
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         cr_expect_eq(rsite_bytes(str_of(lines[i])), -EBADMSG, "%s", lines[i]);
         cr_expect_neq(reflector_reason(rsite.reflector).len, 0);
-        fail(0);
+        rsite_fail_with(0);
         (void)rsite_next();
     }
     cr_assert_eq(rsite_bytes(STR("\n \n")), 0);
-    event("ADDED", "z=101:1");
+    rsite_send("ADDED", "z=101:1");
     cr_expect_str_eq(rsite_store(), "a=1 b=1 z=1");
 }
 
@@ -379,7 +349,7 @@ Test(reflector, an_object_over_the_limit_is_refused)
     int r = 0;
 
     memset(bytes, 'x', sizeof(bytes));
-    watching();
+    rsite_watching();
     for (size_t i = 0; i < REFLECTOR_MAX_OBJECT_BYTES / sizeof(bytes); i++)
         cr_assert_eq(rsite_bytes((struct str){bytes, sizeof(bytes)}), 0);
     r = rsite_bytes(STR("x"));
@@ -388,26 +358,26 @@ Test(reflector, an_object_over_the_limit_is_refused)
 
 Test(reflector, a_nul_in_what_others_write_is_no_end)
 {
-    watching();
-    event("MODIFIED", "a=101:x\\u0000y");
+    rsite_watching();
+    rsite_send("MODIFIED", "a=101:x\\u0000y");
     cr_expect_str_eq(rsite_store(), "a=x\xef\xbf\xbdy b=1");
 }
 
 Test(reflector, a_sink_that_fails_is_asked_again)
 {
-    watching();
+    rsite_watching();
     rsite.put_result = -EIO;
     cr_expect_eq(rsite_bytes(rsite_event("MODIFIED", "a=101:2")), -EIO);
-    fail(0);
+    rsite_fail_with(0);
     cr_expect_str_eq(rsite_next(), "watch 100 paused");
     rsite.put_result = 0;
-    event("MODIFIED", "a=101:2");
+    rsite_send("MODIFIED", "a=101:2");
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
 }
 
 Test(reflector, a_relist_puts_what_is_new)
 {
-    watching();
+    rsite_watching();
     reflector_relist(rsite.reflector, REFLECTOR_LATEST);
     cr_expect_str_eq(rsite_next(), "list");
     rsite_answer(rsite_list("110", "", "a=90:1 c=105:1"));
@@ -419,14 +389,14 @@ Test(reflector, a_relist_puts_what_is_new)
 
 Test(reflector, changed_rules_put_everything_once_more)
 {
-    watching();
+    rsite_watching();
     reflector_relist(rsite.reflector, REFLECTOR_AGAIN);
     rsite_fail(0, "", 0);
     reflector_relist(rsite.reflector, REFLECTOR_LATEST); /* does not take it back */
     rsite_answer(rsite_list("110", "", "a=90:1 b=91:1"));
     cr_expect_eq(rsite.puts, 4);
     cr_expect_eq(rsite.drops, 0);
-    rsite_answer(STR(GONE));
+    rsite_answer(STR(RSITE_GONE));
     rsite_answer(rsite_list("111", "", "a=90:1 b=91:1"));
     cr_expect_eq(rsite.puts, 4);
 }
@@ -435,7 +405,7 @@ Test(reflector, namespaces_keep_names_apart)
 {
     rsite_answer(rsite_list("100", "", "x/a=1:1 y/a=2:2"));
     cr_assert_str_eq(rsite_next(), "watch 100");
-    event("DELETED", "x/a=3:1");
+    rsite_send("DELETED", "x/a=3:1");
     cr_expect_str_eq(rsite_store(), "a=2");
     cr_expect_eq(reflector_object_count(rsite.reflector), 1);
 }

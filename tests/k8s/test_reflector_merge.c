@@ -7,37 +7,6 @@
 
 TestSuite(reflector_merge, .init = rsite_begin, .fini = rsite_done);
 
-#define GONE "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"
-
-static void listed(void)
-{
-    rsite_answer(rsite_list("100", "", "a=90:1 b=91:1"));
-    cr_assert_str_eq(rsite_store(), "a=1 b=1");
-}
-
-/* A watch that is open, and old enough to end without a pause. */
-static void watching(void)
-{
-    listed();
-    cr_assert_str_eq(rsite_next(), "watch 100");
-    rsite.now_msec += 5000;
-}
-
-static void event(const char *type, const char *item)
-{
-    cr_assert_eq(rsite_bytes(rsite_event(type, item)), 0);
-}
-
-static void end(void)
-{
-    cr_assert_eq(reflector_ended(rsite.reflector, rsite.now_msec), 0);
-}
-
-static void fail(int status)
-{
-    reflector_failed(rsite.reflector, status, STR(""), 0, rsite.now_msec);
-}
-
 static struct reflector_merge *merge_begin(void)
 {
     struct reflector_merge *merge = NULL;
@@ -55,13 +24,13 @@ static void merge_end(struct reflector_merge *merge, const char *items)
 
 Test(reflector_merge, a_merge_puts_what_is_new_and_drops_nothing)
 {
-    watching();
+    rsite_watching();
     merge_end(merge_begin(), "a=90:1 b=105:2 c=106:1");
     cr_expect_str_eq(rsite_store(), "a=1 b=2 c=1");
     cr_expect_eq(rsite.puts, 4);
     merge_end(merge_begin(), "");
     cr_expect_str_eq(rsite_store(), "a=1 b=2 c=1");
-    end();
+    rsite_end();
     cr_expect_str_eq(rsite_next(), "watch 100"); /* the watch goes on from where it is */
 }
 
@@ -69,7 +38,7 @@ Test(reflector_merge, a_merge_takes_one_object_too)
 {
     struct reflector_merge *merge = NULL;
 
-    watching();
+    rsite_watching();
     merge = merge_begin();
     cr_assert_eq(
         reflector_merge_bytes(merge, STR("{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\","
@@ -85,14 +54,14 @@ Test(reflector_merge, a_merge_does_not_bring_back_what_was_dropped_meanwhile)
     struct reflector_merge *first = NULL;
     struct reflector_merge *later = NULL;
 
-    watching();
+    rsite_watching();
     first = merge_begin();
-    event("DELETED", "a=101:1");
+    rsite_send("DELETED", "a=101:1");
     later = merge_begin();
-    event("ADDED", "b2=102:1");
-    event("DELETED", "b2=103:1");
-    event("ADDED", "b2=104:1");
-    event("DELETED", "b2=105:1");
+    rsite_send("ADDED", "b2=102:1");
+    rsite_send("DELETED", "b2=103:1");
+    rsite_send("ADDED", "b2=104:1");
+    rsite_send("DELETED", "b2=105:1");
     merge_end(first, "a=90:1 b2=102:1");
     cr_expect_str_eq(rsite_store(), "b=1");
     merge_end(later, "a=110:2 b2=102:1"); /* made anew */
@@ -105,40 +74,40 @@ Test(reflector_merge, a_merge_does_not_overwrite_what_the_watch_brought_meanwhil
 {
     struct reflector_merge *merge = NULL;
 
-    watching();
+    rsite_watching();
     merge = merge_begin();
-    event("MODIFIED", "a=101:2");
+    rsite_send("MODIFIED", "a=101:2");
     merge_end(merge, "a=90x:1 b=91:1");
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
 }
 
 Test(reflector_merge, the_watch_does_not_overwrite_what_a_merge_saw_ahead_of_it)
 {
-    watching();
+    rsite_watching();
     merge_end(merge_begin(), "a=105:5 z=107:7");
-    event("MODIFIED", "a=101:2");
-    event("DELETED", "a=102:2");
-    event("ADDED", "a=103:3");
+    rsite_send("MODIFIED", "a=101:2");
+    rsite_send("DELETED", "a=102:2");
+    rsite_send("ADDED", "a=103:3");
     cr_expect_str_eq(rsite_store(), "a=5 b=1 z=7");
-    event("MODIFIED", "a=105:5");
-    event("ADDED", "z=107:7");
+    rsite_send("MODIFIED", "a=105:5");
+    rsite_send("ADDED", "z=107:7");
     cr_expect_eq(rsite.puts, 4);
-    event("MODIFIED", "a=108:8");
-    event("DELETED", "z=109:7");
+    rsite_send("MODIFIED", "a=108:8");
+    rsite_send("DELETED", "z=109:7");
     cr_expect_str_eq(rsite_store(), "a=8 b=1");
 }
 
 Test(reflector_merge, a_list_that_began_before_a_merge_does_not_undo_it)
 {
-    listed();
-    rsite_answer(STR(GONE));
+    rsite_listed();
+    rsite_answer(STR(RSITE_GONE));
     cr_assert_str_eq(rsite_next(), "list");
     merge_end(merge_begin(), "a=105:5 z=107:7");
     cr_assert_eq(rsite_bytes(rsite_list("104", "", "a=90:1 b=91:1")), 0);
-    end();
+    rsite_end();
     cr_expect_str_eq(rsite_store(), "a=5 b=1 z=7");
-    rsite_answer(STR(GONE));
-    fail(0);
+    rsite_answer(STR(RSITE_GONE));
+    rsite_fail_with(0);
     reflector_relist(rsite.reflector, REFLECTOR_LATEST);
     rsite_answer(rsite_list("110", "", "a=106:6"));
     cr_expect_str_eq(rsite_store(), "a=6");
@@ -158,13 +127,13 @@ Test(reflector_merge, a_merge_says_where_more_was_dropped_than_is_remembered)
 {
     struct reflector_merge *merge = NULL;
 
-    watching();
+    rsite_watching();
     merge = merge_begin();
     for (int i = 0; i <= 4096; i++) {
         struct str item = arena_format(&rsite.arena, "x%d=1%d:1", i, i);
 
-        event("ADDED", item.ptr);
-        event("DELETED", item.ptr);
+        rsite_send("ADDED", item.ptr);
+        rsite_send("DELETED", item.ptr);
     }
     cr_assert_eq(reflector_merge_bytes(merge, rsite_list("900", "", "")), 0);
     cr_expect_eq(reflector_merge_end(merge), -EAGAIN);

@@ -182,12 +182,17 @@ class Client:
 def plain_get(port, path, method="GET"):
     with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
         plain.sendall(("%s %s HTTP/1.0\r\nHost: x\r\n\r\n" % (method, path)).encode())
-        data = b""
-        while True:
-            more = plain.recv(65536)
-            if not more:
-                break
-            data += more
+        return read_answer(plain)
+
+
+def read_answer(plain):
+    """Status, fields and body of the one answer that the connection ends with."""
+    data = b""
+    while True:
+        more = plain.recv(65536)
+        if not more:
+            break
+        data += more
     head, body = data.split(b"\r\n\r\n", 1)
     lines = head.decode().split("\r\n")
     fields = {l.split(":", 1)[0].lower(): l.split(":", 1)[1].strip() for l in lines[1:]}

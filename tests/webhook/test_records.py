@@ -13,7 +13,7 @@ import time
 import unittest
 
 import exposition
-from server_client import SLACK, Client, main, plain_get
+from server_client import SLACK, Client, main, plain_get, read_answer
 from test_serve import GOOD, TESTS, Gate
 
 
@@ -174,16 +174,7 @@ def get(port, path, host="localhost", address="127.0.0.1", method="GET"):
     with socket.create_connection((address, port), timeout=10) as plain:
         plain.sendall(("%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (
             method, path, "Host: %s\r\n" % host if host is not None else "")).encode())
-        data = b""
-        while True:
-            more = plain.recv(65536)
-            if not more:
-                break
-            data += more
-    head, body = data.split(b"\r\n\r\n", 1)
-    lines = head.decode().split("\r\n")
-    fields = {l.split(":", 1)[0].lower(): l.split(":", 1)[1].strip() for l in lines[1:]}
-    return int(lines[0].split()[1]), fields, body
+        return read_answer(plain)
 
 
 def own_address():
