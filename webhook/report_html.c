@@ -4,9 +4,9 @@
  */
 
 #include <errno.h>
-#include <gnutls/gnutls.h>
 #include <string.h>
 
+#include "k8s/base64.h"
 #include "k8s/digest.h"
 #include "webhook/report.h"
 
@@ -26,19 +26,16 @@ static int write_text(FILE *stream, struct str text)
 /* 'sha256-<base64>': the one text of its kind that the page may use. */
 static int write_hash(FILE *stream, struct str text)
 {
+    struct arena cleanup_arena arena = {0};
     unsigned char digest[DIGEST_BYTES];
-    const gnutls_datum_t data = {.data = digest, .size = sizeof(digest)};
-    gnutls_datum_t base64 = {0};
-    int r = 0;
+    struct str base64 = {0};
+    int r = digest_make(text, digest);
 
-    r = digest_make(text, digest);
-    if (r != 0)
-        return r;
-    if (gnutls_base64_encode2(&data, &base64) != GNUTLS_E_SUCCESS)
-        return -ENOMEM;
-    if (fprintf(stream, "'sha256-%.*s'", (int)base64.size, (const char *)base64.data) < 0)
+    if (r == 0)
+        r = base64_encode((struct str){.ptr = (const char *)digest, .len = sizeof(digest)}, &arena,
+                          &base64);
+    if (r == 0 && fprintf(stream, "'sha256-%.*s'", (int)base64.len, base64.ptr) < 0)
         r = -EIO;
-    gnutls_free(base64.data);
     return r;
 }
 
