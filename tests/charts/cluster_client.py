@@ -59,6 +59,24 @@ class Cluster:
     def patch(self, path, body):
         return self.ask("PATCH", path, body, "application/merge-patch+json")
 
+    def make_namespace(self, name, labels=None):
+        """It may be there already. labels: levels. Comes back when pods can be made in it."""
+        metadata = {"name": name}
+        if labels:
+            metadata["labels"] = {f"sandbox.runx.dev/{level}": value for level, value in labels.items()}
+        try:
+            self.ask("POST", "/api/v1/namespaces", {"metadata": metadata})
+        except Refused as refused:
+            if refused.code != 409:
+                raise
+        for _ in range(100):
+            try:
+                self.ask("GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")
+                return
+            except Refused:
+                time.sleep(0.1)
+        raise AssertionError(f"namespace {name} got no service account")
+
     def settle(self, path):
         """Waits until the API server's cache has the object as it stands. It tries an update first on what its cache
         holds, webhooks included: behind an older state it would ask about a change that is long made."""

@@ -3,11 +3,10 @@
 
 KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. Server-side dry runs, unknown fields refused."""
 import os
-import time
 import unittest
 
 from chart import VALUE_SETS, render
-from cluster_client import Cluster, Refused
+from cluster_client import Cluster
 
 # kinds of operators that a plain API server does not have
 FOREIGN = ("cert-manager.io", "monitoring.coreos.com")
@@ -28,22 +27,7 @@ class Admitted(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = Cluster(os.environ["KUBECONFIG"])
         for name in (NAMESPACE, f"{NAMESPACE}-test", "payments", "ledger"):
-            cls.make_namespace(name)
-
-    @classmethod
-    def make_namespace(cls, name):
-        try:
-            cls.cluster.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        except Refused as refused:
-            if refused.code != 409:
-                raise
-        for _ in range(100):
-            try:
-                cls.cluster.ask("GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")
-                return
-            except Refused:
-                time.sleep(0.1)
-        raise AssertionError(f"namespace {name} got no service account")
+            cls.cluster.make_namespace(name)
 
     def test_every_object(self):
         for values in VALUE_SETS:

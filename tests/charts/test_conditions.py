@@ -80,7 +80,7 @@ class Conditions(unittest.TestCase):
         cls.recorder = Recorder("admin")
         cls.addClassCleanup(cls.recorder.close)
         for name, labels in {**NAMESPACES, RELEASE_NAMESPACE: {}}.items():
-            cls.make_namespace(name, labels)
+            cls.cluster.make_namespace(name, labels)
         made = configuration(*cls.OPTIONS)
         made["metadata"]["name"] = "conditions"
         for entry in made["webhooks"]:
@@ -89,22 +89,6 @@ class Conditions(unittest.TestCase):
         cls.cluster.ask("POST", CONFIGURATIONS, made)
         cls.addClassCleanup(cls.drop_configuration)
         cls.wait_until_asked()
-
-    @classmethod
-    def make_namespace(cls, name, labels):
-        try:
-            cls.cluster.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": {
-                f"sandbox.runx.dev/{level}": value for level, value in labels.items()}}})
-        except Refused as refused:
-            if refused.code != 409:
-                raise
-        for _ in range(100):
-            try:
-                cls.cluster.ask("GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")
-                return
-            except Refused:
-                time.sleep(0.1)
-        raise AssertionError(f"namespace {name} got no service account")
 
     @classmethod
     def drop_configuration(cls):
