@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "k8s/api.h"
 #include "webhook/commands/commands.h"
 #include "webhook/serve_inside.h"
 
@@ -12,14 +13,6 @@
 #define SERVE_GRACE_MSEC 10000 /* for requests that are begun when the drain ends */
 #define MSEC_PER_SEC 1000
 #define NSEC_PER_MSEC 1000000
-
-static uint64_t serve_clock_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * MSEC_PER_SEC + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
-}
 
 /* The next signal of ours, or 0 after so long. */
 static int serve_wait(uint64_t msec)
@@ -56,12 +49,12 @@ static void serve_until_signal(struct serve *serve)
 
     for (;;) {
         int signal = serve_wait(pause_msec);
-        uint64_t begun_msec = serve_clock_msec();
+        uint64_t begun_msec = api_clock_msec();
 
         if (signal == SIGTERM || signal == SIGINT)
             return;
         serve_reload(serve, signal == SIGHUP);
-        pause_msec = (serve_clock_msec() - begun_msec) * SERVE_LOOK_SHARE;
+        pause_msec = (api_clock_msec() - begun_msec) * SERVE_LOOK_SHARE;
         if (pause_msec < SERVE_LOOK_MSEC)
             pause_msec = SERVE_LOOK_MSEC;
     }
@@ -72,14 +65,14 @@ static void serve_until_signal(struct serve *serve)
 static void serve_drain(struct serve *serve)
 {
     cleanup_config struct config *config = world_config(serve->world);
-    uint64_t end_msec = serve_clock_msec() + (uint64_t)config->drain_sec * MSEC_PER_SEC;
+    uint64_t end_msec = api_clock_msec() + (uint64_t)config->drain_sec * MSEC_PER_SEC;
     uint32_t grace_msec = SERVE_GRACE_MSEC;
 
     server_drain(serve->server);
     serve_self_end(&serve->self);
     log_line_with(&serve->log, LOG_LEVEL_INFO, "stopping: not ready any more, still answering",
                   log_number("seconds", config->drain_sec));
-    for (uint64_t now_msec = 0; (now_msec = serve_clock_msec()) < end_msec;) {
+    for (uint64_t now_msec = 0; (now_msec = api_clock_msec()) < end_msec;) {
         int signal = serve_wait(end_msec - now_msec);
 
         if (signal == SIGTERM || signal == SIGINT) {
