@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define ACCESS_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 #define ACCESS_MAX_FILE_BYTES (1024 * 1024)

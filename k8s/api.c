@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define MAX_ENCODED_BYTES (1024 * 1024)
 

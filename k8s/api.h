@@ -30,8 +30,8 @@
 #include <stdint.h>
 
 #include "k8s/access.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define API_MAX_BODY_BYTES ((size_t)192 * 1024 * 1024)
 #define API_CONNECT_MSEC 5000 /* with the look-up of the name and TLS; -EHOSTUNREACH then */

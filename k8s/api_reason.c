@@ -4,8 +4,8 @@
 
 #include "k8s/document.h"
 #include "k8s/file.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define MAX_REASON_BYTES 8192
 #define MAX_MESSAGE_CHARACTERS 2000 /* of the server's own message */

@@ -13,8 +13,8 @@
 
 #include <stddef.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* 0; -EBADMSG the text is not base64; -E2BIG it is so far, but holds more than max_bytes. An empty
  * text holds no bytes. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster_parts.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define LABEL_PREFIX "sandbox.runx.dev/"
 

@@ -7,8 +7,8 @@
  * Errors     -EIO the crypto library failed, -ENOMEM.
  */
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define DIGEST_BYTES 32
 #define DIGEST_TEXT_BYTES (sizeof("sha256:") - 1 + 2 * DIGEST_BYTES) /* without NUL */

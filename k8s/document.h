@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define DOCUMENT_MAX_DEPTH 64      /* objects and lists inside each other, all together */
 #define DOCUMENT_MAX_NODES 100000u /* of one document, where no other number is asked for */

@@ -6,7 +6,7 @@
 #include "k8s/base64.h"
 #include "k8s/document.h"
 #include "k8s/evidence_parts.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 struct evidence *evidence_ref(const struct evidence *evidence)
 {

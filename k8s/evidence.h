@@ -21,9 +21,9 @@
 #include "k8s/digest.h"
 #include "k8s/keyring.h"
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 
 #define EVIDENCE_LABEL "sandbox.runx.dev/evidence"
 #define EVIDENCE_DATA_KEY "sandbox.yaml"

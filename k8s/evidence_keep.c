@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "k8s/evidence_parts.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 /* One copying. Out of memory is remembered, so that a series of copies is checked once. */
 struct keeper {

@@ -2,7 +2,7 @@
 
 #include "k8s/document.h"
 #include "k8s/evidence_parts.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 static const char *const kind_texts[EVIDENCE_KIND_COUNT] = {
     [EVIDENCE_UNKNOWN] = "unknown",

@@ -4,7 +4,7 @@
 
 #include "k8s/evidence_parts.h"
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define API_VERSION "sandbox.runx.dev/v1"
 #define MAX_SHOWN_NAME_BYTES 64

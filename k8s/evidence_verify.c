@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "k8s/evidence_parts.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define REASON_MAX_SIGNATURES 4 /* told one by one; more are counted */
 

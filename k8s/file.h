@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 struct file_folder {
     DIR *dir; /* owned */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define LABEL_PREFIX "sandbox.runx.dev/"
 #define DEFAULT_NAMESPACE "default"

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define JSON_TEXT_BLOCK 16      /* bytes looked at at once */
 #define JSON_MAX_ESCAPE_BYTES 4 /* that one escape stands for, in UTF-8 */

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define KEYRING_MAX_KEYS 256 /* blocks in all files */
 #define KEYRING_MAX_FILE_BYTES (256 * 1024)

@@ -6,7 +6,7 @@
 
 #include "k8s/document.h"
 #include "k8s/file.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define MAX_REFUSAL_BYTES 1024
 #define MAX_SHOWN_BYTES 253 /* of a name */

@@ -4,7 +4,7 @@
 
 #include "k8s/base64.h"
 #include "k8s/file.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 /* A path, from the folder of the file that names it. */
 static const char *path_from(const struct kubeconfig_entry *entry, struct str path)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 /* 0 is no level: it must be set before it is compared. In ascending order of strictness. */
 enum level {

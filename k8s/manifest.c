@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "k8s/builder.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define LIST STR("List")
 

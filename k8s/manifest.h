@@ -21,8 +21,8 @@
 #include <stddef.h>
 
 #include "k8s/document.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define MANIFEST_MAX_NODES 2000000u /* of one document */
 #define MANIFEST_MAX_LIST_DEPTH 16  /* lists in lists */

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 struct pem_scan {
     struct str rest; /* what was not looked at yet */

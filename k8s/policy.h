@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "k8s/level.h"
-#include "planner/list.h"
-#include "planner/text.h"
+#include "planner/base/list.h"
+#include "planner/base/text.h"
 
 #define POLICY_OWN_NAMESPACE "sandgate-system"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "k8s/reflector_parts.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define STATUS_GONE 410
 #define STATUS_TOO_MANY 429

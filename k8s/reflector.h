@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "k8s/document.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define REFLECTOR_PAGE_ITEMS 100
 /* 1.5 MiB in etcd at most, and JSON may write every byte as six. */

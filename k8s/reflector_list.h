@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 /* Bytes that grow. {0} is empty. */
 struct reflector_text {

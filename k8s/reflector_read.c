@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "k8s/reflector_parts.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
 #define STATUS_GONE 410

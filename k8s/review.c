@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define REVIEW_API_VERSION "admission.k8s.io/v1"
 #define REVIEW_KIND "AdmissionReview"

@@ -14,8 +14,8 @@
 
 #include "k8s/document.h"
 #include "k8s/workload.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 enum review_operation {
     REVIEW_NO_OPERATION = 0,

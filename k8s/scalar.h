@@ -9,8 +9,8 @@
  * as kubectl does (sigs.k8s.io/yaml): YAML 1.1, without base 60.
  */
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 enum scalar_kind {
     SCALAR_UNCLEAR = 0, /* two readings */

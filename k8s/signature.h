@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define SIGNATURE_MIN_RSA_BITS 2048
 #define SIGNATURE_MAX_BYTES 4096 /* an RSA key of 32,768 bits would fill it */

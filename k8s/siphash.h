@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 struct siphash_seed {
     uint64_t k0;

@@ -19,8 +19,8 @@
 #include "k8s/evidence.h"
 #include "k8s/level.h"
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* Records of documents that are not valid, and as many of broken baselines beside them: whoever may
  * write ConfigMaps must not be able to crowd out a baseline that blocks. More are counted. */

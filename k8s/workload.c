@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 static const struct {
     struct str group;

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/names.h"
 
 #define REASON_MAX_BYTES ((size_t)(PLAN_MAX_ITEMS + 1) * (PLAN_MAX_TEXT_BYTES + 2))

@@ -2,11 +2,11 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/input.h"
-#include "planner/list.h"
+#include "planner/base/list.h"
 #include "planner/names.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 /* 200 items, each a text of its own and admitted ones in its place, come to less. */
 #define ADVICE_MAX_TEXT_BYTES ((size_t)4 * 1024 * 1024)

@@ -18,9 +18,9 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "planner/plan.h"
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 enum advice_state {
     ADVICE_UNKNOWN = 0,

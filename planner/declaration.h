@@ -9,7 +9,7 @@
  */
 
 #include "planner/input.h"
-#include "planner/list.h"
+#include "planner/base/list.h"
 
 enum declaration_profile {
     PROFILE_NONE = 0,

@@ -8,7 +8,7 @@
  *            need not check each call, and a plan is made only where `error` is 0.
  */
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "planner/plan.h"
 
 struct findings {

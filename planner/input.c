@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "planner/names.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define AS_TEXT(number) AS_TEXT_OF(number)
 #define AS_TEXT_OF(number) #number

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/list.h"
+#include "planner/base/list.h"
 
 #define FIELD_NAME_MAX_BYTES 64
 

@@ -1,6 +1,6 @@
 #include "planner/packet.h"
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 /* Far beyond what an input within the limits can make; a bound all the same. */
 #define PACKET_MAX_BYTES ((size_t)1 << 30)

@@ -8,7 +8,7 @@
  * Ownership  all is borrowed from the plan's arena and input.
  */
 
-#include "planner/list.h"
+#include "planner/base/list.h"
 #include "planner/plan.h"
 
 struct packet {

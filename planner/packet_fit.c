@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 /*
  * What is dropped, and when, is the contract's (gate-v1, section 7, `packet-truncated`). Which

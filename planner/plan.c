@@ -4,7 +4,7 @@
 
 #include "planner/packet.h"
 #include "planner/rules.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 const char *plan_decision_text(enum plan_decision decision)
 {

@@ -23,9 +23,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "planner/arena.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 
 #define PLAN_MAX_ITEMS 100       /* entries a list */
 #define PLAN_MAX_TEXT_BYTES 4096 /* a text, trimmed */

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/input.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 /*
  * The planner's input, written so that planning it gives the same packet, byte for byte, and

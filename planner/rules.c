@@ -1,6 +1,6 @@
 #include "planner/rules.h"
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/names.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/loopback.h"
 #include "webhook/request.h"
 #include "webhook/server_inside.h"

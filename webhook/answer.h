@@ -8,8 +8,8 @@
  * Pure. Errors: 0, -ENOMEM. Results lie in the arena.
  */
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/gate.h"
 
 #define ANSWER_MAX_MESSAGE_BYTES 2048

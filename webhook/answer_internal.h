@@ -8,7 +8,7 @@
  * Errors     0, -ENOMEM; -EIO where the crypto library failed.
  */
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/answer.h"
 
 /* One audit annotation. */

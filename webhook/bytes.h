@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* path "-": standard input */
 int bytes_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define CERTIFICATE_BACKDATE_SEC 300 /* for clocks that are behind ours */
 #define CERTIFICATE_MAX_NAMES 16

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 /* In place: each character that must not be shown becomes `?`; what is no UTF-8, or was cut in a
  * character's middle, ends the text. Returns the new length, and puts no NUL behind it. */

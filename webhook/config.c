@@ -8,7 +8,7 @@
 #include "k8s/document.h"
 #include "k8s/keyring.h"
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/config_section.h"
 #include "webhook/bytes.h"
 

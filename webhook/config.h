@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define CONFIG_MAX_FILE_BYTES (256 * 1024)
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "k8s/document.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/nearest.h"
 
 #define MESSAGE_MAX_BYTES 512

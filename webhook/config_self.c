@@ -1,4 +1,4 @@
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/certificate.h"
 #include "webhook/config_section.h"
 

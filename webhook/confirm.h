@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 #include "k8s/cluster.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/gate.h"
 
 #define CONFIRM_QUESTIONS (CLUSTER_FRESH + 1)

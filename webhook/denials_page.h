@@ -9,9 +9,9 @@
  * Threads    any number.
  */
 
-#include "planner/arena.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 #include "webhook/denials.h"
 
 int denials_page_write(const struct denials_view *view, struct moment now, struct arena *arena,

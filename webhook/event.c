@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "webhook/event_inside.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define GLANCE_BYTES ((size_t)256) /* in which an event says what it is, as servers write it */
 #define GROUP "audit.k8s.io"

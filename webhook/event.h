@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/arena.h"
-#include "planner/list.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/list.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 
 #define EVENT_MAX_HOOKS 8      /* webhooks of ours in one audit event */
 #define EVENT_MAX_FINDINGS 256 /* of one decision; more are counted */

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/event_inside.h"
 
 #define KEY_MAX_BYTES 512 /* of an annotation's key */

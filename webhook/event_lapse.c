@@ -1,7 +1,7 @@
 /* event_lapse - evidence and exemptions that end soon, as a log shows it. */
 
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/event.h"
 

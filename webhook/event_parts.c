@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/event_inside.h"
 #include "webhook/gate.h"
 

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/event_inside.h"
 
 static const struct document_shape texts_shape[] = {{.key = "*"}, {0}};

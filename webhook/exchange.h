@@ -11,8 +11,8 @@
 
 #include "k8s/document.h"
 #include "k8s/snapshot.h"
-#include "planner/arena.h"
-#include "planner/moment.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
 #include "webhook/answer.h"
 #include "webhook/gate.h"
 

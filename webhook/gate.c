@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/clean.h"
 #include "webhook/gate_internal.h"
 

@@ -18,8 +18,8 @@
 
 #include "k8s/review.h"
 #include "k8s/snapshot.h"
-#include "planner/arena.h"
-#include "planner/moment.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
 #include "planner/plan.h"
 
 #define GATE_CODES(X)                                                                              \

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "k8s/document.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
 #include "webhook/nearest.h"
 

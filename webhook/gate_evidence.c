@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/gate_internal.h"
 
 #define MAX_NAMED_CANDIDATES 3

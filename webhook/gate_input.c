@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
 
 static bool add_text(cJSON *object, const char *key, struct str s, struct arena *arena)

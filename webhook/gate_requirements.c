@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
 
 /* How a field of the annotation stands to the signed one. */

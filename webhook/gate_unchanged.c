@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
 
 struct annotation {

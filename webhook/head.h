@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "k8s/document.h"
-#include "planner/text.h"
+#include "planner/base/text.h"
 #include "webhook/answer.h"
 
 #define HEAD_MAX_BYTES (16 * 1024)

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define LINES_MAX_BYTES                                                                            \
     ((size_t)16 << 20) /* of one text; a longer one is passed over, and counted */

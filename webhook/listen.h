@@ -7,7 +7,7 @@
  * Errors     0; -EINVAL with reterr_reason (address, what), in the arena; -ENOMEM.
  */
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "webhook/config.h"
 
 struct listener {

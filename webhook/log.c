@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "planner/arena.h"
-#include "planner/buffer.h"
-#include "planner/moment.h"
+#include "planner/base/arena.h"
+#include "planner/base/buffer.h"
+#include "planner/base/moment.h"
 
 #define LOG_MAX_FIELD_BYTES ((size_t)4 * 1024)
 #define NSEC_PER_MSEC 1000000

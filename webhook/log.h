@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define LOG_MAX_LINE_BYTES ((size_t)8 * 1024)
 

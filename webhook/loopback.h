@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 /* 127.0.0.0/8, ::1, and the former mapped into IPv6. */
 bool loopback_is_address(const struct sockaddr *address);

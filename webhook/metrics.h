@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "k8s/cluster.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/decision_log.h"
 #include "webhook/exchange.h"
 #include "webhook/metrics_evidence.h"

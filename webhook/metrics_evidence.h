@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "k8s/snapshot.h"
-#include "planner/moment.h"
+#include "planner/base/moment.h"
 
 #define METRICS_EVIDENCE_PAUSE_SEC 10
 

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/metrics.h"
 
 static inline void metrics_add(_Atomic uint64_t *counter, uint64_t by)

@@ -4,7 +4,7 @@
 /* metrics_watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
 
 #include "k8s/cluster.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 void metrics_write_watch(const struct cluster_status *status, struct buffer *b);
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define NEAREST_MAX_DISTANCE 2 /* letters that a mistyped name may be off */
 #define NEAREST_MAX_BYTES 63   /* longer names have no neighbours */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "k8s/workload.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/answer_internal.h"
 #include "webhook/clean.h"
 #include "webhook/record_text.h"

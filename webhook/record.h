@@ -42,9 +42,9 @@
 #include <stdint.h>
 
 #include "k8s/review.h"
-#include "planner/arena.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 #include "webhook/gate.h"
 
 #define RECORD_SCHEMA "sandgate.decision.v1"

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 struct record_line {
     _Atomic unsigned count;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 struct record_text {
     struct buffer b;

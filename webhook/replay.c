@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include "k8s/digest.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/event_inside.h"
 #include "webhook/gate.h"

@@ -10,8 +10,8 @@
  * Ownership  results lie in the arena.
  */
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/event.h"
 
 #define REPLAY_MAX_DIFF_BYTES ((size_t)32 * 1024)

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/event_inside.h"
 #include "webhook/replay.h"
 

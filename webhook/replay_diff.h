@@ -10,8 +10,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* The first member, in the order of `old`, that differs, with its path: "a.list[2].code". *ret_path
  * stays as it is where none does. */

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "planner/advice.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/clean.h"
 #include "webhook/report_inside.h"
 

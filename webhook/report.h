@@ -21,10 +21,10 @@
 #include <stdio.h>
 
 #include "k8s/siphash.h"
-#include "planner/arena.h"
-#include "planner/list.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/list.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 #include "webhook/event.h"
 #include "webhook/replay.h"
 

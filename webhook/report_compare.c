@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "k8s/document.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/report_inside.h"
 
 #define SLOTS (REPORT_MAX_CHANGES * 2)

@@ -5,7 +5,7 @@
  * report_inside - what the files report*.c share.
  */
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/report.h"
 
 /* report_filter.c */

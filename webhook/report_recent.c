@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/report_inside.h"
 
 #define WAYS 4u

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "planner/moment.h"
+#include "planner/base/moment.h"
 #include "webhook/await.h"
 #include "webhook/head.h"
 #include "webhook/metrics.h"

@@ -4,8 +4,8 @@
 
 #include "k8s/base64.h"
 #include "k8s/document.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define DAY_SEC INT64_C(86400)
 #define MAX_PATCH_BYTES ((size_t)1 << 20)

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "k8s/cluster.h"
-#include "planner/arena.h"
-#include "planner/moment.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/moment.h"
+#include "planner/base/text.h"
 #include "webhook/config.h"
 #include "webhook/exchange.h"
 #include "webhook/log.h"

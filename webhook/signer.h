@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define SIGNER_MAX_KEY_BYTES ((size_t)64 * 1024)
 

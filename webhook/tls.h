@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "k8s/policy.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define TLS_MAX_FILE_BYTES ((size_t)1 << 20)
 

@@ -9,7 +9,7 @@
 #include "k8s/document.h"
 #include "k8s/evidence_parts.h"
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "k8s/document.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/packet.h"
 #include "planner/plan.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "k8s/evidence_parts.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/exchange.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

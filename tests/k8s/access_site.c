@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "tests/k8s/evidence_helper.h"
 
 #define MAX_SHOWN_BYTES 4096

@@ -19,7 +19,7 @@
 
 #include "k8s/api.h"
 #include "k8s/file.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define MAX_LINE_BYTES 65536
 #define MAX_OUTPUT_BYTES ((size_t)400 * 1024 * 1024)

@@ -12,7 +12,7 @@
 
 #include "k8s/base64.h"
 #include "k8s/document.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define HELPER_MAX_FILE_BYTES (1 << 20)
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <gnutls/abstract.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 struct maker maker;
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 

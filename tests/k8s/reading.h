@@ -4,8 +4,8 @@
 /* What tests of the readers share: a text is read, and what came of it is one text to compare. */
 
 #include "k8s/document.h"
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* The tree as compact JSON, members in their order, numbers with 17 digits. */
 struct str reading_write(struct arena *arena, const cJSON *tree);

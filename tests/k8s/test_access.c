@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "tests/k8s/access_site.h"
 #include "tests/k8s/evidence_helper.h"
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "tests/k8s/evidence_helper.h"
 
 #define SIGNATURE_ROWS 55

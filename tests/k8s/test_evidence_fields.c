@@ -1,7 +1,7 @@
 /* What the three kinds of documents say, field by field (gate-v1, section 4). */
 #include <criterion/criterion.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "tests/k8s/evidence_maker.h"
 
 TestSuite(evidence_fields, .init = maker_begin, .fini = maker_done);

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "k8s/manifest.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "reading.h"
 
 #define T(literal)                                                                                 \

@@ -7,7 +7,7 @@
 #include <yaml.h>
 
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "reading.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 static int read_text(struct arena *arena, const char *json, struct review *review,
                      struct document_error *error)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "k8s/document.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "reading.h"
 
 #define T(literal)                                                                                 \

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 

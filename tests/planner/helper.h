@@ -5,7 +5,7 @@
  * written down as one text to compare. Everything lives in the given arena. */
 
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define HELPER_MAX_CHANGES 4
 

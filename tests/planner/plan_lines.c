@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "k8s/document.h"
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "planner/plan.h"
 
 /* 0, or why there is no packet. */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 cJSON *random_input(struct arena *arena, uint64_t seed);
 

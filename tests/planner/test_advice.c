@@ -5,7 +5,7 @@
 
 #include "helper.h"
 #include "planner/advice.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/names.h"
 #include "planner/packet.h"
 #include "random_input.h"

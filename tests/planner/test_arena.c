@@ -2,7 +2,7 @@
 #include <stdalign.h>
 #include <stdint.h>
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 
 #define BLOCK_BYTES 4096
 #define BIG_BYTES ((size_t)3 << 20)

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define MANY 5000
 

@@ -5,7 +5,7 @@
 
 #include "helper.h"
 #include "planner/advice.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "random_input.h"
 
 #define SEEDS 40

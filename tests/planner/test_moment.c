@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "planner/moment.h"
+#include "planner/base/moment.h"
 
 #define NOON_SEC (INT64_C(1772366400) + MOMENT_UNIX_EPOCH_SEC) /* 2026-03-01T12:00:00Z */
 

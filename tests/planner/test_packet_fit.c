@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "helper.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/packet.h"
 
 #define REQ "workload.requirements."

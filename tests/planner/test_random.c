@@ -4,7 +4,7 @@
 
 #include "helper.h"
 #include "k8s/document.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/packet.h"
 #include "random_input.h"
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "helper.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define OVER_LIMIT (PLAN_MAX_TEXT_BYTES + 1)
 

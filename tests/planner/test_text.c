@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 
-#include "planner/list.h"
-#include "planner/text.h"
+#include "planner/base/list.h"
+#include "planner/base/text.h"
 
 Test(text, order_is_bytewise_and_a_prefix_comes_first)
 {

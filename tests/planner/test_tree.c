@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 Test(tree, members_are_found_by_their_exact_name)
 {

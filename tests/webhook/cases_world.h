@@ -4,7 +4,7 @@
 /* The world of tests/cases as a snapshot, and files as text. What cannot be made fails the test. */
 
 #include "k8s/snapshot.h"
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 
 /* By a configuration file. evidence and keyring take the place of its folders where given. */
 struct snapshot *cases_world(const char *config, const char *evidence, const char *keyring);

@@ -2,8 +2,8 @@
 
 #include <criterion/criterion.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define MAX_TEXT_BYTES ((size_t)1 << 20)
 

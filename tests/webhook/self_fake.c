@@ -8,8 +8,8 @@
 
 #include "k8s/base64.h"
 #include "k8s/document.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define FAKE_MAX_BYTES ((size_t)1 << 20)
 #define WEBHOOKS_PATH "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gate"

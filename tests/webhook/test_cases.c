@@ -11,7 +11,7 @@
 
 #include "cases_world.h"
 #include "helper.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 #define CASES TESTS_DIR "/cases/"
 #define MAX_ARGUMENTS 16

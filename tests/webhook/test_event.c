@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "k8s/digest.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "planner/plan.h"
 #include "webhook/answer.h"
 #include "webhook/event.h"

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "helper.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 static struct exchange ask(struct arena *arena, const struct snapshot *snapshot, struct str body)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "helper.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/record.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);

@@ -6,8 +6,8 @@
 
 #include "cases_world.h"
 #include "helper.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/record.h"
 
 #define RECORDS TESTS_DIR "/webhook/records.jsonl"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "helper.h"
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/loopback.h"
 #include "webhook/metrics_evidence.h"
 #include "webhook/recorder.h"

@@ -11,9 +11,9 @@
  */
 
 #include "k8s/snapshot.h"
-#include "planner/arena.h"
-#include "planner/buffer.h"
-#include "planner/moment.h"
+#include "planner/base/arena.h"
+#include "planner/base/buffer.h"
+#include "planner/base/moment.h"
 #include "webhook/gate.h"
 
 #define CHECK_MAX_FILE_BYTES ((size_t)64 * 1024 * 1024)

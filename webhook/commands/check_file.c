@@ -5,7 +5,7 @@
 #include "k8s/file.h"
 #include "k8s/manifest.h"
 #include "k8s/review.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/check.h"

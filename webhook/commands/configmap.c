@@ -1,6 +1,6 @@
 #include "webhook/commands/configmap.h"
 
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 bool configmap_read(const cJSON *object, struct evidence_source *ret_source, bool *ret_labelled)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "k8s/evidence.h"
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/answer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/open_world.h"

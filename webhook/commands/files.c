@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 #include "webhook/commands/output.h"
 
 #define FIRST_ROOM 64

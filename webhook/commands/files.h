@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 
 #define FILES_MAX_COUNT 100000
 #define FILES_MAX_DEPTH 32 /* folders in folders, with -R */

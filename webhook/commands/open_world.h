@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "planner/moment.h"
+#include "planner/base/moment.h"
 #include "webhook/commands/options.h"
 #include "webhook/world.h"
 

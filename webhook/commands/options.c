@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/output.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #define MESSAGE_MAX_BYTES ((size_t)8 * 1024)
 #define VISIBLE_MAX_BYTES ((size_t)1024 * 1024)

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* `sandgate: …` on standard error. Control and bidirectional-control characters are shown as
  * \u{x}, so a name of a file cannot forge a second message. */

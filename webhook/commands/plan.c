@@ -3,9 +3,9 @@
 
 #include "k8s/document.h"
 #include "k8s/file.h"
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "planner/plan.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"

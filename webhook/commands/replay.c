@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/options.h"
 #include "webhook/commands/output.h"

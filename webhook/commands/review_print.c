@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 #include "webhook/clean.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/review.h"

@@ -1,5 +1,5 @@
 #include "webhook/serve.h"
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/options_known.h"
 

@@ -10,7 +10,7 @@
 #include "k8s/file.h"
 #include "k8s/folder.h"
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/configmap.h"

@@ -4,7 +4,7 @@
 
 #include "k8s/evidence.h"
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/yaml_output.h"
 

@@ -12,8 +12,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 #define SIGN_MAX_NAME_BYTES 253 /* of a ConfigMap */
 #define SIGN_MAX_NAMESPACE_BYTES 63

@@ -9,7 +9,7 @@
 #include "k8s/file.h"
 #include "k8s/folder.h"
 #include "k8s/manifest.h"
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/open_world.h"

@@ -11,8 +11,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/commands/sign_manifest.h"
 #include "webhook/signer.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <yaml.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"

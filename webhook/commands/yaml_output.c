@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <yaml.h>
 
-#include "planner/buffer.h"
-#include "planner/tree.h"
+#include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 
 #define NUMBER_TEXT_BYTES 32
 #define OUTPUT_MAX_BYTES ((size_t)1024 * 1024 * 1024)

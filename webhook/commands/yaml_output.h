@@ -12,8 +12,8 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* block_key: the name of a member whose text becomes a block literal, or NULL. Whether a literal
  * can carry a text is for the caller to know. */

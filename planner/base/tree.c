@@ -1,4 +1,4 @@
-#include "planner/tree.h"
+#include "planner/base/tree.h"
 
 const cJSON *tree_member(const cJSON *object, const char *key)
 {

@@ -1,5 +1,5 @@
-#ifndef PLANNER_ARENA_H
-#define PLANNER_ARENA_H
+#ifndef PLANNER_BASE_ARENA_H
+#define PLANNER_BASE_ARENA_H
 
 /*
  * arena - memory with one lifetime: many allocations, one release.
@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 struct arena_block;
 

@@ -1,5 +1,5 @@
-#ifndef PLANNER_MOMENT_H
-#define PLANNER_MOMENT_H
+#ifndef PLANNER_BASE_MOMENT_H
+#define PLANNER_BASE_MOMENT_H
 
 /*
  * moment - an instant, to the nanosecond (hardening-v1, section Time). No clock is read here, and
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define MOMENT_SECONDS_PER_DAY INT64_C(86400)
 #define MOMENT_UNIX_EPOCH_SEC INT64_C(62135596800) /* 1970-01-01T00:00:00Z */

@@ -1,5 +1,5 @@
-#ifndef PLANNER_BUFFER_H
-#define PLANNER_BUFFER_H
+#ifndef PLANNER_BASE_BUFFER_H
+#define PLANNER_BASE_BUFFER_H
 
 /*
  * buffer - text that grows, in an arena, up to a limit.
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 struct buffer {
     struct arena *arena; /* borrowed */

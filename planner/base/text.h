@@ -1,5 +1,5 @@
-#ifndef PLANNER_TEXT_H
-#define PLANNER_TEXT_H
+#ifndef PLANNER_BASE_TEXT_H
+#define PLANNER_BASE_TEXT_H
 
 /*
  * text - runs of bytes that somebody else owns.

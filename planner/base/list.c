@@ -1,4 +1,4 @@
-#include "planner/list.h"
+#include "planner/base/list.h"
 
 #include <stdlib.h>
 

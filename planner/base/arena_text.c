@@ -1,4 +1,4 @@
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>

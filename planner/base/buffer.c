@@ -1,4 +1,4 @@
-#include "planner/buffer.h"
+#include "planner/base/buffer.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "planner/moment.h"
+#include "planner/base/moment.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* memmem */
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 #define SHA256_HEX_DIGITS 64
 #define UTF8_MAX_CHARACTER 0x10FFFFu

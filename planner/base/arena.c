@@ -1,4 +1,4 @@
-#include "planner/arena.h"
+#include "planner/base/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

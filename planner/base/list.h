@@ -1,5 +1,5 @@
-#ifndef PLANNER_LIST_H
-#define PLANNER_LIST_H
+#ifndef PLANNER_BASE_LIST_H
+#define PLANNER_BASE_LIST_H
 
 /*
  * list - several texts in a row. The row lives in an arena, the texts are borrowed.
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/text.h"
+#include "planner/base/text.h"
 
 struct str_list {
     const struct str *items;

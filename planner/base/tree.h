@@ -1,5 +1,5 @@
-#ifndef PLANNER_TREE_H
-#define PLANNER_TREE_H
+#ifndef PLANNER_BASE_TREE_H
+#define PLANNER_BASE_TREE_H
 
 /*
  * tree - how we look at and make cJSON nodes.
@@ -18,8 +18,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "planner/arena.h"
-#include "planner/text.h"
+#include "planner/base/arena.h"
+#include "planner/base/text.h"
 
 /* Whether it is of that one type (cJSON_Object, cJSON_True, …); false for NULL. */
 static inline bool tree_is(const cJSON *node, int type)
