@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/kubeconfig.h"
 
 #define MAX_NAMESPACE_BYTES 4096 /* of its file */

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "k8s/base64.h"
-#include "k8s/file.h"
+#include "k8s/util/base64.h"
+#include "k8s/util/file.h"
 
 #define SERIALS 100 /* different paths for one descriptor */
 

@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "k8s/cluster.h"
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "k8s/reflector.h"
 
 #define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/document.h"
 #include "k8s/evidence_parts.h"
 #include "planner/base/tree.h"

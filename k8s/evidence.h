@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "k8s/keyring.h"
 #include "k8s/policy.h"
 #include "planner/base/arena.h"

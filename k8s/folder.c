@@ -5,7 +5,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/folder_file.h"
 
 #define FOLDER_ATTEMPTS 3 /* where a mounted folder is exchanged while it is read */

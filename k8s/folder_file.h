@@ -8,7 +8,7 @@
  *            -EIO.
  */
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "k8s/evidence.h"
 #include "k8s/snapshot.h"
 

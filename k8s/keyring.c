@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/keyring_set.h"
 
 #define KEYRING_FIRST_KEYS 4

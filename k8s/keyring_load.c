@@ -1,7 +1,7 @@
 #include <errno.h>
 
-#include "k8s/base64.h"
-#include "k8s/file.h"
+#include "k8s/util/base64.h"
+#include "k8s/util/file.h"
 #include "k8s/keyring.h"
 #include "k8s/keyring_set.h"
 #include "k8s/pem.h"

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "k8s/json_text.h"
-#include "k8s/siphash.h"
+#include "k8s/util/siphash.h"
 
 /* A slot is 0 (free), or a key's offset with some bits of its hash above it. No key begins at
  * offset 0: a quote stands before it. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "k8s/document.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "planner/base/tree.h"
 
 #define MAX_REFUSAL_BYTES 1024

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "k8s/base64.h"
-#include "k8s/file.h"
+#include "k8s/util/base64.h"
+#include "k8s/util/file.h"
 #include "planner/base/tree.h"
 
 /* A path, from the folder of the file that names it. */

@@ -6,7 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <stdlib.h>
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 
 _Static_assert(SIGNATURE_IDENTITY_BYTES == DIGEST_BYTES, "an identity is a digest");
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "webhook/answer_internal.h"
 
 #define MAX_CODES ((size_t)GATE_CODE_COUNT + PLAN_CODE_COUNT)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "webhook/decision_file.h"
 
 #define COMPLAINT_SEC 60 /* between two lines of the program's log about the same */

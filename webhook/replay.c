@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "k8s/siphash.h"
+#include "k8s/util/siphash.h"
 #include "planner/base/arena.h"
 #include "planner/base/list.h"
 #include "planner/base/moment.h"

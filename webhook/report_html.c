@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "k8s/base64.h"
-#include "k8s/digest.h"
+#include "k8s/util/base64.h"
+#include "k8s/util/digest.h"
 #include "webhook/report.h"
 
 /* .cmake/Embed.cmake */

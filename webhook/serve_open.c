@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/output.h"
 #include "webhook/denials_page.h"

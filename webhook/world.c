@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "webhook/world_inside.h"
 
 static void drop_config(struct config **config)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/pem.h"
 #include "k8s/signature.h"
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "k8s/api.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 
 #define MAX_LINE_BYTES 65536

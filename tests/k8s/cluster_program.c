@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 
 #define MAX_LINE_BYTES 65536

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/document.h"
 #include "planner/base/tree.h"
 

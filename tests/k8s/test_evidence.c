@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "tests/k8s/evidence_maker.h"
 #include "tests/k8s/failing.h"
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/pem.h"
 #include "k8s/signature.h"
 #include "tests/k8s/evidence_helper.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/document.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
 #include "webhook/answer.h"

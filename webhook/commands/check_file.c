@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "k8s/document.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/manifest.h"
 #include "k8s/review.h"
 #include "planner/base/tree.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "k8s/document.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "planner/base/arena.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"

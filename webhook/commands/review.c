@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/options.h"
 #include "webhook/commands/output.h"

@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 #include "k8s/evidence.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/folder.h"
 #include "k8s/manifest.h"
 #include "planner/base/tree.h"

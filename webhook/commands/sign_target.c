@@ -6,7 +6,7 @@
 
 #include "k8s/document.h"
 #include "k8s/evidence.h"
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/folder.h"
 #include "k8s/manifest.h"
 #include "planner/base/tree.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 #include "k8s/folder.h"
 #include "k8s/manifest.h"
 #include "planner/base/arena.h"

@@ -1,4 +1,4 @@
-#include "k8s/base64.h"
+#include "k8s/util/base64.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "k8s/file.h"
+#include "k8s/util/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

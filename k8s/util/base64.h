@@ -1,5 +1,5 @@
-#ifndef K8S_BASE64_H
-#define K8S_BASE64_H
+#ifndef K8S_UTIL_BASE64_H
+#define K8S_UTIL_BASE64_H
 
 /*
  * base64 - RFC 4648, standard alphabet, one text for one run of bytes (gate-v1, section 4).

@@ -1,5 +1,5 @@
-#ifndef K8S_SIPHASH_H
-#define K8S_SIPHASH_H
+#ifndef K8S_UTIL_SIPHASH_H
+#define K8S_UTIL_SIPHASH_H
 
 /*
  * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables that outsiders fill.

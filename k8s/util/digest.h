@@ -1,5 +1,5 @@
-#ifndef K8S_DIGEST_H
-#define K8S_DIGEST_H
+#ifndef K8S_UTIL_DIGEST_H
+#define K8S_UTIL_DIGEST_H
 
 /*
  * digest - SHA-256 of bytes, raw and as the contracts write it.

@@ -1,5 +1,5 @@
-#ifndef K8S_FILE_H
-#define K8S_FILE_H
+#ifndef K8S_UTIL_FILE_H
+#define K8S_UTIL_FILE_H
 
 /*
  * file - folders and files that an operator hands us: keys and manifests, also as Kubernetes

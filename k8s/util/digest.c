@@ -1,4 +1,4 @@
-#include "k8s/digest.h"
+#include "k8s/util/digest.h"
 
 #include <errno.h>
 #include <gnutls/crypto.h>
