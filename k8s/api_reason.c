@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/evidence_parts.h"
 #include "planner/base/tree.h"
 

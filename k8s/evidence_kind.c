@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/evidence_parts.h"
 #include "planner/base/tree.h"
 

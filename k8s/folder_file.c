@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 
 #define LABEL_PREFIX "sandbox.runx.dev/"

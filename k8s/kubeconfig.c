@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/util/file.h"
 #include "planner/base/tree.h"
 

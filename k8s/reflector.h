@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/json_text.h"
+#include "k8s/document/json_text.h"
 #include "k8s/reflector.h"
 
 #define TEXT_FIRST_BYTES 4096

@@ -12,7 +12,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/workload.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "k8s/cluster.h"
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/keyring.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "webhook/nearest.h"

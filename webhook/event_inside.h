@@ -7,7 +7,7 @@
  * Errors     as in event.h; -EBADMSG what cannot be read.
  */
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "webhook/event.h"
 
 /* event_audit.c, event_record.c: the tree that they ask for, and what they make of it. */

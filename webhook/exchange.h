@@ -9,7 +9,7 @@
  * even that cannot be written, body is absent and status 500.
  */
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
 #include "webhook/nearest.h"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/text.h"
 #include "webhook/answer.h"
 

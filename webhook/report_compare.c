@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/report_inside.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "webhook/event.h"
 #include "webhook/replay.h"
 #include "webhook/report.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/evidence_parts.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)

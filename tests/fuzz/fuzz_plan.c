@@ -2,7 +2,7 @@
  * packet made to fit fits. */
 #include <assert.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/buffer.h"
 #include "planner/packet.h"
 #include "planner/plan.h"

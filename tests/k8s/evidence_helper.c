@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/tree.h"
 
 #define HELPER_MAX_FILE_BYTES (1 << 20)

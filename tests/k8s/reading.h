@@ -3,7 +3,7 @@
 
 /* What tests of the readers share: a text is read, and what came of it is one text to compare. */
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

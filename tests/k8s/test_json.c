@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "reading.h"
 

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "reading.h"

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <yaml.h>
 
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "reading.h"
 

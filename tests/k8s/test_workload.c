@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 
 #define DIGEST "sha256:b3908dcc895012047e8a0638825c6cc28ff3adad91d2f07946ec523ada257206"
 

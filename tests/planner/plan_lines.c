@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/arena.h"
 #include "planner/plan.h"
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "helper.h"
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/buffer.h"
 #include "planner/packet.h"
 #include "random_input.h"

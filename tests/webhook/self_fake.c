@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 

@@ -1,9 +1,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/util/file.h"
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "k8s/review.h"
 #include "planner/base/tree.h"
 #include "webhook/answer.h"

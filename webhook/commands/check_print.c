@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/answer_internal.h"

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "k8s/util/file.h"
 #include "planner/base/arena.h"
 #include "planner/plan.h"

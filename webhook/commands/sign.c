@@ -9,7 +9,7 @@
 #include "k8s/evidence.h"
 #include "k8s/util/file.h"
 #include "k8s/folder.h"
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "webhook/bytes.h"
 #include "webhook/commands/commands.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "k8s/evidence.h"
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/yaml_output.h"

@@ -4,7 +4,7 @@
 
 #include "k8s/util/file.h"
 #include "k8s/folder.h"
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"

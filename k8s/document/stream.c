@@ -1,7 +1,7 @@
 #include <errno.h>
 
-#include "k8s/document.h"
-#include "k8s/reader.h"
+#include "k8s/document/document.h"
+#include "k8s/document/reader.h"
 
 #define MARKER STR("---")
 

@@ -1,8 +1,8 @@
-#include "k8s/manifest.h"
+#include "k8s/document/manifest.h"
 
 #include <errno.h>
 
-#include "k8s/builder.h"
+#include "k8s/document/builder.h"
 #include "planner/base/tree.h"
 
 #define LIST STR("List")

@@ -1,5 +1,5 @@
-#ifndef K8S_JSON_TEXT_H
-#define K8S_JSON_TEXT_H
+#ifndef K8S_DOCUMENT_JSON_TEXT_H
+#define K8S_DOCUMENT_JSON_TEXT_H
 
 /*
  * json_text - the inside of JSON strings that were checked already (json.c), and decoding them.

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "k8s/yaml.h"
+#include "k8s/document/yaml.h"
 
 #define NAMES_MIN_ROOM 256
 #define NAME_MAX_GROWTH 6 /* bytes that one byte of a name takes in JSON */

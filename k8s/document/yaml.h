@@ -1,5 +1,5 @@
-#ifndef K8S_YAML_H
-#define K8S_YAML_H
+#ifndef K8S_DOCUMENT_YAML_H
+#define K8S_DOCUMENT_YAML_H
 
 /*
  * yaml - the state that the parts of the YAML reader share: yaml.c takes libyaml's events,
@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <yaml.h>
 
-#include "k8s/builder.h"
-#include "k8s/keys.h"
-#include "k8s/reader.h"
+#include "k8s/document/builder.h"
+#include "k8s/document/keys.h"
+#include "k8s/document/reader.h"
 
 #define YAML_MAX_ANCHORS 1000 /* of one document */
 #define YAML_MAX_MERGED 1000  /* members that merge keys bring into one object */

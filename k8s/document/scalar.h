@@ -1,5 +1,5 @@
-#ifndef K8S_SCALAR_H
-#define K8S_SCALAR_H
+#ifndef K8S_DOCUMENT_SCALAR_H
+#define K8S_DOCUMENT_SCALAR_H
 
 /*
  * scalar - what a plain scalar of YAML means.

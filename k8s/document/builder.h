@@ -1,5 +1,5 @@
-#ifndef K8S_BUILDER_H
-#define K8S_BUILDER_H
+#ifndef K8S_DOCUMENT_BUILDER_H
+#define K8S_DOCUMENT_BUILDER_H
 
 /*
  * builder - the tree of a document, made as its parts come, kept where the shape says so.
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 
 enum build_keep {
     BUILD_SKIP = 0,

@@ -1,5 +1,5 @@
-#ifndef K8S_DOCUMENT_H
-#define K8S_DOCUMENT_H
+#ifndef K8S_DOCUMENT_DOCUMENT_H
+#define K8S_DOCUMENT_DOCUMENT_H
 
 /*
  * document - text from outside to a tree of cJSON nodes, in one strict pass (gate-v1, section 11;

@@ -1,4 +1,4 @@
-#include "k8s/reader.h"
+#include "k8s/document/reader.h"
 
 #include <errno.h>
 

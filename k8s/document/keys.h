@@ -1,5 +1,5 @@
-#ifndef K8S_KEYS_H
-#define K8S_KEYS_H
+#ifndef K8S_DOCUMENT_KEYS_H
+#define K8S_DOCUMENT_KEYS_H
 
 /*
  * keys - the names of all objects that are open, to find one that is given twice.
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 
 #define KEYS_SMALL 16 /* compared one by one */
 #define KEYS_MIN_TABLE_BITS 5

@@ -1,8 +1,8 @@
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 
 #include <errno.h>
 
-#include "k8s/reader.h"
+#include "k8s/document/reader.h"
 
 static int read_json(struct str text, const struct document_options *options, struct arena *arena,
                      cJSON **ret_tree, struct reader_fault *reterr)

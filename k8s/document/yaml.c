@@ -1,11 +1,11 @@
-#include "k8s/yaml.h"
+#include "k8s/document/yaml.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "k8s/scalar.h"
+#include "k8s/document/scalar.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 #define NAME_GROWTH 8 /* struct yaml_names holds no more than so many times the text */

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "k8s/yaml.h"
+#include "k8s/document/yaml.h"
 
 #define NEXT_LINE 0x85u
 #define LINE_SEPARATOR 0x2028u

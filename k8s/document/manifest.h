@@ -1,5 +1,5 @@
-#ifndef K8S_MANIFEST_H
-#define K8S_MANIFEST_H
+#ifndef K8S_DOCUMENT_MANIFEST_H
+#define K8S_DOCUMENT_MANIFEST_H
 
 /*
  * manifest - the Kubernetes objects in a file's text, as `kubectl apply -f` takes them (gate-v1,
@@ -20,7 +20,7 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

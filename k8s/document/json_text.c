@@ -1,4 +1,4 @@
-#include "k8s/json_text.h"
+#include "k8s/document/json_text.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "k8s/reader.h"
+#include "k8s/document/reader.h"
 
 #define EXACT_DIGITS 15 /* every whole number of so many digits is a double, and so is ... */
 #define EXACT_POWER 22  /* ... 10 to this */

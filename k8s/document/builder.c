@@ -1,8 +1,8 @@
-#include "k8s/builder.h"
+#include "k8s/document/builder.h"
 
 #include <errno.h>
 
-#include "k8s/json_text.h"
+#include "k8s/document/json_text.h"
 
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena)
 {

@@ -1,10 +1,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "k8s/builder.h"
-#include "k8s/json_text.h"
-#include "k8s/keys.h"
-#include "k8s/reader.h"
+#include "k8s/document/builder.h"
+#include "k8s/document/json_text.h"
+#include "k8s/document/keys.h"
+#include "k8s/document/reader.h"
 
 #define WHAT_ENDS "the text ends before the JSON value does"
 

@@ -1,10 +1,10 @@
-#include "k8s/scalar.h"
+#include "k8s/document/scalar.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "k8s/reader.h"
+#include "k8s/document/reader.h"
 
 #define DIGITS "0123456789"
 #define DIGITS_AND_LINES DIGITS "_"

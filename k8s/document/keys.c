@@ -1,13 +1,13 @@
 #define _GNU_SOURCE /* getrandom */
 
-#include "k8s/keys.h"
+#include "k8s/document/keys.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "k8s/json_text.h"
+#include "k8s/document/json_text.h"
 #include "k8s/util/siphash.h"
 
 /* A slot is 0 (free), or a key's offset with some bits of its hash above it. No key begins at

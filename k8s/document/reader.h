@@ -1,5 +1,5 @@
-#ifndef K8S_READER_H
-#define K8S_READER_H
+#ifndef K8S_DOCUMENT_READER_H
+#define K8S_DOCUMENT_READER_H
 
 /*
  * reader - what the readers of both syntaxes share, and give to document.c and stream.c.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/document.h"
+#include "k8s/document/document.h"
 
 /* Why a text cannot be read: a static text, and the offending byte's offset. */
 struct reader_fault {
