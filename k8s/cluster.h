@@ -24,7 +24,7 @@
 
 #include "k8s/api.h"
 #include "k8s/keyring.h"
-#include "k8s/policy.h"
+#include "k8s/policy/policy.h"
 #include "k8s/snapshot.h"
 
 #define CLUSTER_MAX_NAMESPACES 64 /* named ones */

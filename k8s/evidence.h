@@ -20,7 +20,7 @@
 
 #include "k8s/util/digest.h"
 #include "k8s/keyring.h"
-#include "k8s/policy.h"
+#include "k8s/policy/policy.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"

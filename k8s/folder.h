@@ -23,7 +23,7 @@
 #include <stddef.h>
 
 #include "k8s/keyring.h"
-#include "k8s/policy.h"
+#include "k8s/policy/policy.h"
 #include "k8s/snapshot.h"
 
 #define FOLDER_MAX_FILE_BYTES (8 * 1024 * 1024)

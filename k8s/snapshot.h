@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 #include "k8s/evidence.h"
-#include "k8s/level.h"
-#include "k8s/policy.h"
+#include "k8s/policy/level.h"
+#include "k8s/policy/policy.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "k8s/level.h"
+#include "k8s/policy/level.h"
 
 #include <criterion/criterion.h>
 

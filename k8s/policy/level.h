@@ -1,5 +1,5 @@
-#ifndef K8S_LEVEL_H
-#define K8S_LEVEL_H
+#ifndef K8S_POLICY_LEVEL_H
+#define K8S_POLICY_LEVEL_H
 
 /* level - what a namespace asks for (gate-v1, section 2). */
 

@@ -1,5 +1,5 @@
-#ifndef K8S_POLICY_H
-#define K8S_POLICY_H
+#ifndef K8S_POLICY_POLICY_H
+#define K8S_POLICY_POLICY_H
 
 /*
  * policy - what the configuration says about decisions (gate-v1, section 10), without a word on
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/level.h"
+#include "k8s/policy/level.h"
 #include "planner/base/list.h"
 #include "planner/base/text.h"
 

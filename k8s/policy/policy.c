@@ -1,4 +1,4 @@
-#include "k8s/policy.h"
+#include "k8s/policy/policy.h"
 
 #define POLICY_DEFAULT_MAX_AGE_DAYS 30
 #define POLICY_DEFAULT_CLOCK_SKEW_SEC 60
