@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/review.h"
+#include "k8s/review/review.h"
 #include "k8s/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"

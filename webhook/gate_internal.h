@@ -8,7 +8,7 @@
  * Ownership  as gate.h: the arena, or borrowed.
  */
 
-#include "k8s/workload.h"
+#include "k8s/review/workload.h"
 #include "webhook/gate.h"
 
 #define GATE_KEY_SKILL_REF WORKLOAD_ANNOTATION_PREFIX "skill-ref"

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "k8s/workload.h"
+#include "k8s/review/workload.h"
 #include "planner/base/tree.h"
 #include "webhook/answer_internal.h"
 #include "webhook/clean.h"

@@ -41,7 +41,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "k8s/review.h"
+#include "k8s/review/review.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"

@@ -1,4 +1,4 @@
-#include "k8s/review.h"
+#include "k8s/review/review.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "k8s/workload.h"
+#include "k8s/review/workload.h"
 
 #include <criterion/criterion.h>
 

@@ -54,8 +54,8 @@ class House(unittest.TestCase):
         self.assertEqual(findings(webhook__serve__c=source, **room), [])
 
     def test_planner_that_reaches_up_is_found(self):
-        self.assertEqual(findings(planner__b__c='#include "k8s/review.h"\n'),
-                         ["planner/b.c:1: planner must not include k8s/review.h: "
+        self.assertEqual(findings(planner__b__c='#include "k8s/review/review.h"\n'),
+                         ["planner/b.c:1: planner must not include k8s/review/review.h: "
                           "dependencies point from webhook to planner"])
 
     def test_relative_include_is_found(self):

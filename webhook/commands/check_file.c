@@ -4,7 +4,7 @@
 #include "k8s/document/document.h"
 #include "k8s/util/file.h"
 #include "k8s/document/manifest.h"
-#include "k8s/review.h"
+#include "k8s/review/review.h"
 #include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/bytes.h"

@@ -1,5 +1,5 @@
-#ifndef K8S_WORKLOAD_H
-#define K8S_WORKLOAD_H
+#ifndef K8S_REVIEW_WORKLOAD_H
+#define K8S_REVIEW_WORKLOAD_H
 
 /*
  * workload - where a pod stands inside an object, and what of it the gate reads

@@ -1,5 +1,5 @@
-#ifndef K8S_REVIEW_H
-#define K8S_REVIEW_H
+#ifndef K8S_REVIEW_REVIEW_H
+#define K8S_REVIEW_REVIEW_H
 
 /*
  * review - an AdmissionReview as the gate needs it (gate-v1, sections 1, 3, 8).
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "k8s/document/document.h"
-#include "k8s/workload.h"
+#include "k8s/review/workload.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

@@ -8,7 +8,7 @@
  *   tag        [A-Za-z0-9_] [A-Za-z0-9_.-]{0,127}
  */
 
-#include "k8s/workload.h"
+#include "k8s/review/workload.h"
 
 #define IMAGE_MAX_REPOSITORY_BYTES 255 /* without the registry in front */
 #define IMAGE_MAX_TAG_BYTES 128
