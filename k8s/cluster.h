@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "k8s/api.h"
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
 #include "k8s/snapshot.h"
 

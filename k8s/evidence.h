@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "k8s/util/digest.h"
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"

@@ -22,7 +22,7 @@
 
 #include <stddef.h>
 
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
 #include "k8s/snapshot.h"
 

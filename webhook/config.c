@@ -6,7 +6,7 @@
 
 #include "k8s/cluster.h"
 #include "k8s/document/document.h"
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/config_section.h"

@@ -6,7 +6,7 @@
 #include <gnutls/x509.h>
 #include <stdlib.h>
 
-#include "k8s/signature.h"
+#include "k8s/keyring/signature.h"
 
 #define LABEL_PLAIN STR("-----BEGIN PRIVATE KEY-----")
 #define LABEL_ENCRYPTED STR("-----BEGIN ENCRYPTED PRIVATE KEY-----")

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "k8s/folder.h"
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 #include "webhook/fingerprint.h"
 #include "webhook/world.h"
 

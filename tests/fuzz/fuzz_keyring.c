@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/pem.h"
-#include "k8s/signature.h"
+#include "k8s/keyring/pem.h"
+#include "k8s/keyring/signature.h"
 
 #define MAX_KEY_BYTES 16384
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/signature.h"
+#include "k8s/keyring/signature.h"
 
 #define P256_KEY                                                                                   \
     "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYf8/v9yjfzJx/+BvBaiypMiIFdyU"                             \

@@ -5,7 +5,7 @@
  * the given arena; keyrings and evidence are the caller's to drop. */
 
 #include "k8s/evidence.h"
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 
 /* The moment of all cases, 2026-03-01T12:00:00Z. */
 struct moment helper_now(void);

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/pem.h"
-#include "k8s/signature.h"
+#include "k8s/keyring/pem.h"
+#include "k8s/keyring/signature.h"
 #include "tests/k8s/evidence_helper.h"
 
 static struct arena arena;

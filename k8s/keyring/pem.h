@@ -1,5 +1,5 @@
-#ifndef K8S_PEM_H
-#define K8S_PEM_H
+#ifndef K8S_KEYRING_PEM_H
+#define K8S_KEYRING_PEM_H
 
 /*
  * pem - the PUBLIC KEY blocks of a key file (gate-v1, section 4).

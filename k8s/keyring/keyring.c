@@ -1,10 +1,10 @@
-#include "k8s/keyring.h"
+#include "k8s/keyring/keyring.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/keyring_set.h"
+#include "k8s/keyring/set.h"
 
 #define KEYRING_FIRST_KEYS 4
 

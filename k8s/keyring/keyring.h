@@ -1,5 +1,5 @@
-#ifndef K8S_KEYRING_H
-#define K8S_KEYRING_H
+#ifndef K8S_KEYRING_KEYRING_H
+#define K8S_KEYRING_KEYRING_H
 
 /*
  * keyring - public keys by id, and whether one of them made a signature (gate-v1, section 4).

@@ -1,4 +1,4 @@
-#include "k8s/signature.h"
+#include "k8s/keyring/signature.h"
 
 #include <errno.h>
 #include <gnutls/abstract.h>

@@ -1,5 +1,5 @@
-#ifndef K8S_SIGNATURE_H
-#define K8S_SIGNATURE_H
+#ifndef K8S_KEYRING_SIGNATURE_H
+#define K8S_KEYRING_SIGNATURE_H
 
 /*
  * signature - one public key, and whether it made a signature (gate-v1, section 4).

@@ -1,4 +1,4 @@
-#include "k8s/pem.h"
+#include "k8s/keyring/pem.h"
 
 #define PEM_MARKER_BEGIN "-----BEGIN "
 #define PEM_MARKER_END "-----END "

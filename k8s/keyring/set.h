@@ -1,10 +1,10 @@
 #ifndef K8S_KEYRING_SET_H
 #define K8S_KEYRING_SET_H
 
-/* keyring_set - what a keyring is made of; private to keyring*.c. */
+/* set - what a keyring is made of; private to keyring*.c. */
 
-#include "k8s/keyring.h"
-#include "k8s/signature.h"
+#include "k8s/keyring/keyring.h"
+#include "k8s/keyring/signature.h"
 
 struct keyring_key {
     char id[KEYRING_MAX_ID_BYTES + 1];
