@@ -9,7 +9,7 @@
  */
 
 #include "k8s/util/digest.h"
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/snapshot.h"
 
 struct folder_object {

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/policy/level.h"
 #include "k8s/policy/policy.h"
 #include "planner/base/arena.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "k8s/document/document.h"
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 

@@ -4,7 +4,7 @@
 /* What tests of keys and evidence share. What cannot be read fails the test. Everything lives in
  * the given arena; keyrings and evidence are the caller's to drop. */
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/keyring/keyring.h"
 
 /* The moment of all cases, 2026-03-01T12:00:00Z. */

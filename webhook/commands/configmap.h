@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 
 /* False for an object of another kind. A name or namespace that is no text counts as absent;
  * without a namespace it is `default`. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "planner/base/buffer.h"
 #include "webhook/answer.h"
 #include "webhook/commands/commands.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "k8s/util/base64.h"
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/util/file.h"
 #include "k8s/folder.h"
 #include "k8s/document/manifest.h"

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"

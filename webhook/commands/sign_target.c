@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "k8s/document/document.h"
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/util/file.h"
 #include "k8s/folder.h"
 #include "k8s/document/manifest.h"

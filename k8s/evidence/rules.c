@@ -2,8 +2,8 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
-#include "k8s/evidence.h"
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/evidence.h"
+#include "k8s/evidence/internal.h"
 
 /* A hash that remembers its first failure. */
 struct hashing {

@@ -1,8 +1,8 @@
-#ifndef K8S_EVIDENCE_PARTS_H
-#define K8S_EVIDENCE_PARTS_H
+#ifndef K8S_EVIDENCE_INTERNAL_H
+#define K8S_EVIDENCE_INTERNAL_H
 
 /*
- * evidence_parts - the steps of evidence_make(); private to evidence*.c.
+ * internal - the steps of evidence_make(); private to evidence*.c.
  *
  * The facts of a document are gathered in a struct evidence whose texts are borrowed or lie in a
  * scratch arena, and kept in one piece at the end.
@@ -10,7 +10,7 @@
  * Errors     -ENOMEM, -EIO. What is wrong with a document is a reason for people.
  */
 
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 
 #define EVIDENCE_MAX_REASON_BYTES 512
 
@@ -27,7 +27,7 @@ struct evidence_signatures {
     size_t good_count;
 };
 
-/* evidence_verify.c */
+/* verify.c */
 int evidence_verify(const struct evidence_source *source, const struct keyring *keyring,
                     struct arena *arena, struct evidence_signatures *ret_signatures)
     __attribute__((warn_unused_result));
@@ -42,20 +42,20 @@ int evidence_signed_reason(const struct evidence_signatures *signatures,
                            struct arena *arena, struct str *ret_reason)
     __attribute__((warn_unused_result));
 
-/* evidence_kind.c */
+/* kind.c */
 enum evidence_kind evidence_kind_of(struct str kind);
 
 /* Whether it calls itself a SandboxBaseline: by `kind`, or where it does not parse by a line. */
 int evidence_calls_itself_baseline(struct str document, bool *ret_baseline)
     __attribute__((warn_unused_result));
 
-/* evidence_read.c: fields of a document that is well signed. *ret_reason is absent where all is
+/* read.c: fields of a document that is well signed. *ret_reason is absent where all is
  * well. facts->kind is set already. */
 int evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
                   struct str_list *ret_audiences, bool *ret_audiences_named, struct str *ret_reason)
     __attribute__((warn_unused_result));
 
-/* evidence_keep.c: a copy that owns all it shows. */
+/* keep.c: a copy that owns all it shows. */
 int evidence_keep(const struct evidence *facts, struct evidence **ret_evidence)
     __attribute__((warn_unused_result));
 

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/base/tree.h"
 
 /* One copying. Out of memory is remembered, so that a series of copies is checked once. */

@@ -1,11 +1,11 @@
-#include "k8s/evidence.h"
+#include "k8s/evidence/evidence.h"
 
 #include <errno.h>
 #include <stdint.h>
 
 #include "k8s/util/base64.h"
 #include "k8s/document/document.h"
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/base/tree.h"
 
 struct evidence *evidence_ref(const struct evidence *evidence)

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 

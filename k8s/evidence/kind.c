@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "k8s/document/document.h"
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/base/tree.h"
 
 static const char *const kind_texts[EVIDENCE_KIND_COUNT] = {

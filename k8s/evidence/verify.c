@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/evidence_parts.h"
+#include "k8s/evidence/internal.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 

@@ -1,5 +1,5 @@
-#ifndef K8S_EVIDENCE_H
-#define K8S_EVIDENCE_H
+#ifndef K8S_EVIDENCE_EVIDENCE_H
+#define K8S_EVIDENCE_EVIDENCE_H
 
 /*
  * evidence - one signed ConfigMap, verified and read (gate-v1, section 4).
