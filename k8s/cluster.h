@@ -25,7 +25,7 @@
 #include "k8s/api.h"
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 #define CLUSTER_MAX_NAMESPACES 64 /* named ones */
 #define CLUSTER_MAX_CONFIRMING 4  /* reads at once (section 4) */

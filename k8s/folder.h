@@ -24,7 +24,7 @@
 
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 #define FOLDER_MAX_FILE_BYTES (8 * 1024 * 1024)
 #define FOLDER_MAX_REASONS 16

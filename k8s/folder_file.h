@@ -10,7 +10,7 @@
 
 #include "k8s/util/digest.h"
 #include "k8s/evidence/evidence.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 struct folder_object {
     bool is_namespace;         /* else a ConfigMap */

@@ -10,7 +10,7 @@
  */
 
 #include "k8s/document/document.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "webhook/answer.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "k8s/review/review.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/plan.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "planner/base/moment.h"
 
 #define METRICS_EVIDENCE_PAUSE_SEC 10

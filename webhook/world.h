@@ -13,7 +13,7 @@
  */
 
 #include "k8s/cluster.h"
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "webhook/config.h"
 
 #define WORLD_MAX_REASONS 32

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "tests/k8s/evidence_helper.h"
 #include "tests/k8s/failing.h"
 

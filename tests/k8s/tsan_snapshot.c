@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 #define READERS 4
 #define ROUNDS 2000

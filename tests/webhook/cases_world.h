@@ -3,7 +3,7 @@
 
 /* The world of tests/cases as a snapshot, and files as text. What cannot be made fails the test. */
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
 
 /* By a configuration file. evidence and keyring take the place of its folders where given. */

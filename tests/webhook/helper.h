@@ -7,7 +7,7 @@
  * be made fails the test.
  */
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "webhook/exchange.h"
 
 #define HELPER_NOW "2026-03-01T12:00:00Z"

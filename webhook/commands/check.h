@@ -10,7 +10,7 @@
  *            said on standard error, counted, and the next file is looked at.
  */
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/moment.h"

@@ -1,5 +1,5 @@
-#ifndef K8S_SNAPSHOT_H
-#define K8S_SNAPSHOT_H
+#ifndef K8S_SNAPSHOT_SNAPSHOT_H
+#define K8S_SNAPSHOT_SNAPSHOT_H
 
 /*
  * snapshot - everything a decision needs at one moment: policy, namespaces, evidence.

@@ -1,9 +1,9 @@
 #ifndef K8S_SNAPSHOT_INDEX_H
 #define K8S_SNAPSHOT_INDEX_H
 
-/* snapshot_index - what a snapshot is made of; private to snapshot*.c. */
+/* index - what a snapshot is made of; private to snapshot*.c. */
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 /* How many records of a namespace were not kept. */
 struct snapshot_more {

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 struct snapshot_store {
     pthread_mutex_t lock;     /* held while the pointer is copied and counted, for nothing else */

@@ -1,9 +1,9 @@
-#include "k8s/snapshot.h"
+#include "k8s/snapshot/snapshot.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "k8s/snapshot_index.h"
+#include "k8s/snapshot/index.h"
 
 struct snapshot *snapshot_ref(const struct snapshot *snapshot)
 {

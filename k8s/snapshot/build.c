@@ -3,7 +3,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "k8s/snapshot_index.h"
+#include "k8s/snapshot/index.h"
 
 #define BUILDER_FIRST_ITEMS 64
 
