@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

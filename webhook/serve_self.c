@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 
 int serve_self_open(struct serve_self *self, const struct config *config, struct arena *arena,
                     struct str *reterr_reason)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 #include "k8s/api.h"
 #include "webhook/world_inside.h"
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/kubeconfig.h"
+#include "k8s/access/kubeconfig.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)
 #define PATH "/folder/config"

@@ -3,7 +3,7 @@
 
 /* What tests of access share: an environment without anything, and a folder that is home. */
 
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 
 struct access_site {
     struct arena arena;

@@ -1,5 +1,5 @@
-#ifndef K8S_ACCESS_H
-#define K8S_ACCESS_H
+#ifndef K8S_ACCESS_ACCESS_H
+#define K8S_ACCESS_ACCESS_H
 
 /*
  * access - where an API server is and how to prove who asks: the service account of a pod, or a

@@ -1,5 +1,5 @@
-#ifndef K8S_KUBECONFIG_H
-#define K8S_KUBECONFIG_H
+#ifndef K8S_ACCESS_KUBECONFIG_H
+#define K8S_ACCESS_KUBECONFIG_H
 
 /*
  * kubeconfig - the files that say where clusters are and who asks, to what access.h holds.
@@ -15,7 +15,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 
 #define KUBECONFIG_MAX_ENTRIES 1000 /* contexts, clusters, users: each, of one file */
 

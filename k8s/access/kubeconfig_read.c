@@ -1,4 +1,4 @@
-#include "k8s/kubeconfig.h"
+#include "k8s/access/kubeconfig.h"
 
 #include <errno.h>
 

@@ -1,10 +1,10 @@
-#include "k8s/access.h"
+#include "k8s/access/access.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/util/file.h"
-#include "k8s/kubeconfig.h"
+#include "k8s/access/kubeconfig.h"
 
 #define MAX_NAMESPACE_BYTES 4096 /* of its file */
 #define MAX_PORT 65535
