@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
 #include "k8s/snapshot/snapshot.h"

@@ -11,7 +11,7 @@
  * Threads    its own; the functions here are called by any, but start, end and free by one.
  */
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "webhook/certificate.h"
 #include "webhook/config.h"
 #include "webhook/log.h"

@@ -11,7 +11,7 @@
  * settings are borrowed. Threads    one.
  */
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "webhook/config.h"
 #include "webhook/log.h"
 #include "webhook/self_plan.h"

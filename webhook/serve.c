@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "webhook/commands/commands.h"
 #include "webhook/serve_inside.h"
 

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "k8s/access/access.h"
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "webhook/world_inside.h"
 
 /* `what`, or what else could be wrong where nobody said. */

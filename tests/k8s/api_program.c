@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "tests/k8s/failing.h"
 
 #define MAX_ALLOCATIONS 500

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 
 #define ASKERS 4
 #define CALLS 25

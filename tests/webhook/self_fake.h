@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 #include "webhook/certificate.h"
 
 #define FAKE_KEYS 8

@@ -1,14 +1,14 @@
-#ifndef K8S_API_PARTS_H
-#define K8S_API_PARTS_H
+#ifndef K8S_API_INTERNAL_H
+#define K8S_API_INTERNAL_H
 
 /*
- * api_parts - what the files of api share, and nobody else includes.
+ * internal - what the files of api share, and nobody else includes.
  *
  * api.c        where the server is, blocking calls
- * api_proof.c  who asks: the token, the client certificate, read again as they are rotated
- * api_call.c   one call of libcurl
- * api_loop.c   many of them
- * api_reason.c what came, in a sentence
+ * proof.c  who asks: the token, the client certificate, read again as they are rotated
+ * call.c   one call of libcurl
+ * loop.c   many of them
+ * reason.c what came, in a sentence
  *
  * The trust anchors and the client certificate are given to libcurl as paths, since with GnuTLS it
  * takes no others; to have them from memory they lie in files without a name (memfd).
@@ -17,7 +17,7 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#include "k8s/api.h"
+#include "k8s/api/api.h"
 
 #define API_MAX_IDLE_LOOPS 4       /* kept with their connections for the next api_do() */
 #define API_MAX_STATUS_BYTES 65536 /* of a body that is no success */
@@ -96,7 +96,7 @@ struct api_call {
     uint64_t heard_msec; /* when a byte last came */
 };
 
-/* ---- api_proof.c ---- */
+/* ---- proof.c ---- */
 
 int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory);
 void api_memory_close(struct api_memory *memory);
@@ -110,7 +110,7 @@ int api_token_take(struct api *api, bool refused, struct arena *arena, struct st
 struct api_identity *api_identity_take(struct api *api);
 void api_identity_drop(struct api *api, struct api_identity *identity);
 
-/* ---- api_call.c ---- */
+/* ---- call.c ---- */
 
 /* arena NULL: the reply lives in the call. */
 int api_call_new(struct api *api, const struct api_request *request, struct arena *arena,
@@ -123,13 +123,13 @@ bool api_call_again(struct api *api, struct api_call *call, CURLcode code);
 int api_call_result(const struct api_call *call, CURLcode code);
 int api_call_reply(struct api *api, struct api_call *call, int result, struct api_reply *ret_reply);
 
-/* ---- api_loop.c ---- */
+/* ---- loop.c ---- */
 
 int api_loop_begin(struct api_loop *loop, const struct api_request *request, struct arena *arena,
                    void (*on_done)(void *context, int result, const struct api_reply *reply),
                    struct api_call **ret_call);
 
-/* ---- api_reason.c ---- */
+/* ---- reason.c ---- */
 
 struct str api_reason(const struct api *api, const struct api_call *call, int result, int status);
 

@@ -1,4 +1,4 @@
-#include "k8s/api_parts.h"
+#include "k8s/api/internal.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* memfd_create */
 
-#include "k8s/api_parts.h"
+#include "k8s/api/internal.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>

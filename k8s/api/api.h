@@ -1,5 +1,5 @@
-#ifndef K8S_API_H
-#define K8S_API_H
+#ifndef K8S_API_API_H
+#define K8S_API_API_H
 
 /*
  * api - HTTP calls to an API server, over libcurl. It knows credentials, TLS, Status and
