@@ -18,7 +18,7 @@
 
 #include "k8s/cluster.h"
 #include "k8s/util/digest.h"
-#include "k8s/reflector.h"
+#include "k8s/reflector/reflector.h"
 
 #define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
 #define CLUSTER_LIST_SEC 120     /* a list, or a page of one, at most */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "k8s/reflector.h"
+#include "k8s/reflector/reflector.h"
 
 #define MODE_WATCH 1
 #define MODE_INITIAL 2

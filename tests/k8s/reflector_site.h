@@ -4,7 +4,7 @@
 /* What tests of the reflector share: one reflector, whose sink keeps `data.v` of every object, and
  * a clock that only moves when it is told to. */
 
-#include "k8s/reflector.h"
+#include "k8s/reflector/reflector.h"
 
 struct reflector_site {
     struct arena arena;

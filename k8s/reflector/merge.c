@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/reflector_parts.h"
+#include "k8s/reflector/internal.h"
 
 struct reflector_merge {
     struct reflector *reflector;

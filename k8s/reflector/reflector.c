@@ -1,9 +1,9 @@
-#include "k8s/reflector.h"
+#include "k8s/reflector/reflector.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/reflector_parts.h"
+#include "k8s/reflector/internal.h"
 #include "planner/base/buffer.h"
 
 #define STATUS_GONE 410

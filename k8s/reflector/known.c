@@ -3,7 +3,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "k8s/reflector_parts.h"
+#include "k8s/reflector/internal.h"
 
 static int order_entries(const void *a, const void *b)
 {

@@ -1,10 +1,10 @@
-#include "k8s/reflector_list.h"
+#include "k8s/reflector/list.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/document/json_text.h"
-#include "k8s/reflector.h"
+#include "k8s/reflector/reflector.h"
 
 #define TEXT_FIRST_BYTES 4096
 #define TEXT_KEPT_BYTES 65536 /* from one item to the next */

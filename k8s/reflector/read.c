@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "k8s/reflector_parts.h"
+#include "k8s/reflector/internal.h"
 #include "planner/base/tree.h"
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"

@@ -1,10 +1,10 @@
-#ifndef K8S_REFLECTOR_PARTS_H
-#define K8S_REFLECTOR_PARTS_H
+#ifndef K8S_REFLECTOR_INTERNAL_H
+#define K8S_REFLECTOR_INTERNAL_H
 
-/* reflector_parts - what a reflector is made of; private to reflector*.c. */
+/* internal - what a reflector is made of; private to reflector*.c. */
 
-#include "k8s/reflector.h"
-#include "k8s/reflector_list.h"
+#include "k8s/reflector/reflector.h"
+#include "k8s/reflector/list.h"
 
 #define REFLECTOR_MAX_TOMBS 4096 /* drops that are remembered while a merge is open */
 
@@ -109,7 +109,7 @@ struct reflector {
     char reason[REFLECTOR_MAX_REASON_BYTES + 1];
 };
 
-/* reflector_read.c */
+/* read.c */
 
 /* One line of a watch; one item of a list; the rest of a list. */
 int reflector_read_line(struct reflector *reflector, struct str line, uint64_t now_msec)

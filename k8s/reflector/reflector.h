@@ -1,5 +1,5 @@
-#ifndef K8S_REFLECTOR_H
-#define K8S_REFLECTOR_H
+#ifndef K8S_REFLECTOR_REFLECTOR_H
+#define K8S_REFLECTOR_REFLECTOR_H
 
 /*
  * reflector - what a list and watch of one kind has to ask next, and what it has learnt.

@@ -2,7 +2,7 @@
 #define K8S_REFLECTOR_LIST_H
 
 /*
- * reflector_list - a list that comes in pieces, cut into its items; private to reflector*.c.
+ * list - a list that comes in pieces, cut into its items; private to reflector*.c.
  *
  * Each item of the root's `items` is handed on as a text of its own. All else is kept, with a `0`
  * in the place of each item: its syntax is checked at the end as that of any document.

@@ -1,5 +1,5 @@
 /* What can be asked of a reflector. */
-#include "k8s/reflector_parts.h"
+#include "k8s/reflector/internal.h"
 
 bool reflector_listed(const struct reflector *reflector)
 {
