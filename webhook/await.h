@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "webhook/confirm.h"
 
 #define AWAIT_MAX_NAMESPACE_BYTES 63 /* a longer name is no name of a Namespace */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "k8s/document/document.h"
 #include "k8s/keyring/keyring.h"
 #include "planner/plan.h"

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 #include "webhook/gate.h"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 #include "webhook/decision_log.h"

@@ -3,7 +3,7 @@
 
 /* metrics_watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "planner/base/buffer.h"
 
 void metrics_write_watch(const struct cluster_status *status, struct buffer *b);

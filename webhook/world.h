@@ -12,7 +12,7 @@
  * Errors     0; -EINVAL with reasons (each `FILE:LINE:COL: what`); -ENOMEM.
  */
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "k8s/snapshot/snapshot.h"
 #include "webhook/config.h"
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 
 #define ASKERS 3
 #define LOOKERS 2

@@ -3,7 +3,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 
 /* What a namespace has of documents that are not valid. Beyond the bounds one record, which has no
  * name, stands for all that are only counted: whoever may write ConfigMaps must not be able to fill

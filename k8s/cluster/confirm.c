@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 
 #define STATUS_OK 200
 #define STATUS_NOT_FOUND 404

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 
 #define STATUS_OK 200
 #define STATUS_FORBIDDEN 403

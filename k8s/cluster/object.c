@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 #include "planner/base/tree.h"
 
 #define LABEL_PREFIX "sandbox.runx.dev/"

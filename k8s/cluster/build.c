@@ -2,7 +2,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 
 int cluster_rules_new(const struct keyring *keyring, const struct policy *policy,
                       struct snapshot_keep keep, struct cluster_rules **ret_rules)

@@ -1,22 +1,22 @@
-#ifndef K8S_CLUSTER_PARTS_H
-#define K8S_CLUSTER_PARTS_H
+#ifndef K8S_CLUSTER_INTERNAL_H
+#define K8S_CLUSTER_INTERNAL_H
 
 /*
- * cluster_parts - what a cluster is made of; private to cluster*.c.
+ * internal - what a cluster is made of; private to cluster*.c.
  *
  * cluster.c          the thread, its turn, what comes from other threads
- * cluster_feed.c     one list and watch: its calls, what is told of them
- * cluster_object.c   objects that came: verified, kept, gone
- * cluster_tally.c    how many that are not valid are kept
- * cluster_build.c    snapshots, and rules that change
- * cluster_confirm.c  waiters and the reads that they wait for
+ * feed.c     one list and watch: its calls, what is told of them
+ * object.c   objects that came: verified, kept, gone
+ * tally.c    how many that are not valid are kept
+ * build.c    snapshots, and rules that change
+ * confirm.c  waiters and the reads that they wait for
  *
  * Threads    everything belongs to the cluster's thread but what is marked.
  */
 
 #include <pthread.h>
 
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 #include "k8s/util/digest.h"
 #include "k8s/reflector/reflector.h"
 
@@ -130,7 +130,7 @@ struct cluster {
 uint64_t cluster_earlier(uint64_t a, uint64_t b);
 void cluster_tell(const struct cluster *cluster, const struct cluster_news *news);
 
-/* ---- cluster_feed.c ---- */
+/* ---- feed.c ---- */
 
 int cluster_feeds_new(struct cluster *cluster) __attribute__((warn_unused_result));
 void cluster_feeds_free(struct cluster *cluster);
@@ -143,12 +143,12 @@ bool cluster_feeds_listed(const struct cluster *cluster);
 struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kind kind,
                                        struct str namespace_name);
 
-/* ---- cluster_object.c ---- */
+/* ---- object.c ---- */
 
 struct reflector_sink cluster_sink(struct cluster_feed *feed);
 const struct document_shape *cluster_members(enum cluster_kind kind);
 
-/* ---- cluster_tally.c ---- */
+/* ---- tally.c ---- */
 
 /* One record takes the place of another; either may be NULL. *now becomes the record that stands
  * for all that are only counted, where there is no room for more that are not valid. Cannot fail
@@ -159,7 +159,7 @@ int cluster_tally_add(const struct cluster *cluster, struct snapshot_builder *bu
     __attribute__((warn_unused_result));
 void cluster_tally_free(struct cluster *cluster);
 
-/* ---- cluster_build.c ---- */
+/* ---- build.c ---- */
 
 int cluster_rules_new(const struct keyring *keyring, const struct policy *policy,
                       struct snapshot_keep keep, struct cluster_rules **ret_rules)
@@ -173,7 +173,7 @@ void cluster_mark_dirty(struct cluster *cluster);
 void cluster_build(struct cluster *cluster, uint64_t now_msec);
 uint64_t cluster_build_next(const struct cluster *cluster);
 
-/* ---- cluster_confirm.c ---- */
+/* ---- confirm.c ---- */
 
 void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter);
 /* Begins reads, ends waits. */

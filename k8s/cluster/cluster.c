@@ -1,10 +1,10 @@
-#include "k8s/cluster.h"
+#include "k8s/cluster/cluster.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "k8s/cluster_parts.h"
+#include "k8s/cluster/internal.h"
 
 #define STATUS_UNAUTHORIZED 401
 #define STATUS_FORBIDDEN 403

@@ -1,5 +1,5 @@
-#ifndef K8S_CLUSTER_H
-#define K8S_CLUSTER_H
+#ifndef K8S_CLUSTER_CLUSTER_H
+#define K8S_CLUSTER_CLUSTER_H
 
 /*
  * cluster - a source of snapshots: labelled ConfigMaps and Namespaces of an API server, by list
