@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 #include "k8s/keyring/keyring.h"
 #include "webhook/fingerprint.h"
 #include "webhook/world.h"

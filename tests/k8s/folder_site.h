@@ -3,7 +3,7 @@
 
 /* What tests of folders share: a folder of manifests, and a keyring with one key of ours. */
 
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 #include "tests/k8s/evidence_helper.h"
 
 struct site {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 #include "webhook/config.h"
 
 static void release_config(void *object)

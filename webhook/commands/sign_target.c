@@ -7,7 +7,7 @@
 #include "k8s/document/document.h"
 #include "k8s/evidence/evidence.h"
 #include "k8s/util/file.h"
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "webhook/bytes.h"

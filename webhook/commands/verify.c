@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "k8s/util/file.h"
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"

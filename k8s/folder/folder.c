@@ -1,12 +1,12 @@
 #define _GNU_SOURCE /* tdestroy() */
-#include "k8s/folder.h"
+#include "k8s/folder/folder.h"
 
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 
 #include "k8s/util/file.h"
-#include "k8s/folder_file.h"
+#include "k8s/folder/file.h"
 
 #define FOLDER_ATTEMPTS 3 /* where a mounted folder is exchanged while it is read */
 

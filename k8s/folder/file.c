@@ -1,4 +1,4 @@
-#include "k8s/folder_file.h"
+#include "k8s/folder/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#ifndef K8S_FOLDER_H
-#define K8S_FOLDER_H
+#ifndef K8S_FOLDER_FOLDER_H
+#define K8S_FOLDER_FOLDER_H
 
 /*
  * folder - evidence and namespaces from a folder of Kubernetes manifests (gate-v1, section 9).

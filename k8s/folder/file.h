@@ -2,7 +2,7 @@
 #define K8S_FOLDER_FILE_H
 
 /*
- * folder_file - what one file of manifests gave; private to folder*.c.
+ * file - what one file of manifests gave; private to folder*.c.
  *
  * Errors     0; -EBADMSG the file is not readable as manifests (reterr: place and what); -ENOMEM;
  *            -EIO.
