@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "webhook/answer_internal.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 
 #define HTTP_FORBIDDEN 403
 #define HTTP_SERVICE_UNAVAILABLE 503

@@ -5,7 +5,7 @@
 
 #include "planner/advice.h"
 #include "webhook/answer_internal.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 
 #define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */
 #define MAX_LINE_BYTES 1024   /* so that the first finding always fits */

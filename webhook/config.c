@@ -10,7 +10,7 @@
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/config_section.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 
 #define CONFIG_API_VERSION "sandbox.runx.dev/v1"
 #define CONFIG_KIND "GateConfiguration"

@@ -7,7 +7,7 @@
 #include "k8s/document/document.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/nearest.h"
+#include "webhook/util/nearest.h"
 
 #define MESSAGE_MAX_BYTES 512
 #define KEY_SHOWN_BYTES 64 /* a longer key, or one with other characters, is not repeated */

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 
 #define HTTP_SERVICE_UNAVAILABLE 503
 #define HTTP_GATEWAY_TIMEOUT 504

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 #include "webhook/record_line.h"
 
 #define DECISION_LOG_MAX_LINES 4096

@@ -6,7 +6,7 @@
 
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/gate_internal.h"
 
 #define MIRROR_ANNOTATION "kubernetes.io/config.mirror"

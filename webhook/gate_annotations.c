@@ -5,7 +5,7 @@
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/gate_internal.h"
-#include "webhook/nearest.h"
+#include "webhook/util/nearest.h"
 
 static const char *const known_keys[] = {
     GATE_KEY_SKILL_REF,

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/gate_internal.h"
 
 #define FIRST_ROOM 8

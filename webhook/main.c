@@ -4,7 +4,7 @@
 
 #include "webhook/commands/commands.h"
 #include "webhook/commands/output.h"
-#include "webhook/nearest.h"
+#include "webhook/util/nearest.h"
 
 #define NAME_MAX_BYTES 64
 

@@ -5,7 +5,7 @@
 #include "k8s/review/workload.h"
 #include "planner/base/tree.h"
 #include "webhook/answer_internal.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/record_text.h"
 
 #define NSEC_PER_MSEC 1000000

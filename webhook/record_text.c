@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/record.h"
 
 #define LINE_SEPARATOR 0x2028

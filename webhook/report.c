@@ -7,7 +7,7 @@
 
 #include "planner/advice.h"
 #include "planner/base/tree.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/report_inside.h"
 
 #define SLOTS 32768u /* of the table of rows; more than three a row */

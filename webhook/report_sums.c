@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "webhook/answer_internal.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/gate.h"
 #include "webhook/report_inside.h"
 

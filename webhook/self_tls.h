@@ -14,7 +14,7 @@
 #include "k8s/api/api.h"
 #include "webhook/certificate.h"
 #include "webhook/config.h"
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 
 struct self_tls;
 

@@ -13,7 +13,7 @@
 
 #include "k8s/api/api.h"
 #include "webhook/config.h"
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 #include "webhook/self_plan.h"
 
 #define SELF_CALL_MSEC 5000 /* one call to the API server */

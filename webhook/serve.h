@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 
 struct serve_options {
     const char *config_path;

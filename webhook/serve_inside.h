@@ -6,7 +6,7 @@
  * serve_open.c its beginning, serve_files.c what is read again while it runs.
  */
 
-#include "webhook/fingerprint.h"
+#include "webhook/util/fingerprint.h"
 #include "webhook/serve.h"
 #include "webhook/serve_self.h"
 #include "webhook/server.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "k8s/util/file.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 #include "webhook/commands/output.h"
 #include "webhook/denials_page.h"
 #include "webhook/listen.h"

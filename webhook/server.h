@@ -21,7 +21,7 @@
 #include "planner/base/text.h"
 #include "webhook/config.h"
 #include "webhook/exchange.h"
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 #include "webhook/metrics.h"
 #include "webhook/recorder.h"
 #include "webhook/tls.h"

@@ -14,7 +14,7 @@
 
 #include "k8s/folder/folder.h"
 #include "k8s/keyring/keyring.h"
-#include "webhook/fingerprint.h"
+#include "webhook/util/fingerprint.h"
 #include "webhook/world.h"
 
 /* The source `directory`; the reloading thread's own. */

@@ -6,7 +6,7 @@
 
 #include "webhook/budget.h"
 #include "webhook/head.h"
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 #include "webhook/metrics.h"
 
 static struct head head_of(const char *name, const char *value)

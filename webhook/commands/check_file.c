@@ -7,7 +7,7 @@
 #include "k8s/review/review.h"
 #include "planner/base/tree.h"
 #include "webhook/answer.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 #include "webhook/commands/check.h"
 #include "webhook/commands/output.h"
 #include "webhook/exchange.h"

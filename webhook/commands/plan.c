@@ -10,7 +10,7 @@
 #include "webhook/commands/options_known.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/yaml_output.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 
 #define PLAN_MAX_FILE_BYTES ((size_t)16 * 1024 * 1024)
 

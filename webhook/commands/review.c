@@ -10,7 +10,7 @@
 #include "webhook/commands/options.h"
 #include "webhook/commands/output.h"
 #include "webhook/gate.h"
-#include "webhook/nearest.h"
+#include "webhook/util/nearest.h"
 
 #define MAX_EARLIER_BYTES ((size_t)256 << 20)
 #define MAX_SINCE_HOURS UINT64_C(876000) /* a hundred years */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 #include "webhook/commands/output.h"
 #include "webhook/commands/review.h"
 

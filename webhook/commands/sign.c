@@ -11,7 +11,7 @@
 #include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/options.h"

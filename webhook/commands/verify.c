@@ -8,7 +8,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/files.h"

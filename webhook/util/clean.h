@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_CLEAN_H
-#define WEBHOOK_CLEAN_H
+#ifndef WEBHOOK_UTIL_CLEAN_H
+#define WEBHOOK_UTIL_CLEAN_H
 
 /*
  * clean - text as a terminal may show it: no control and no bidirectional-control characters, cut

@@ -1,4 +1,4 @@
-#include "webhook/log.h"
+#include "webhook/util/log.h"
 
 #include <errno.h>
 #include <time.h>

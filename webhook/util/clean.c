@@ -1,4 +1,4 @@
-#include "webhook/clean.h"
+#include "webhook/util/clean.h"
 
 static struct str from(struct str s, size_t at)
 {

@@ -1,4 +1,4 @@
-#include "webhook/fingerprint.h"
+#include "webhook/util/fingerprint.h"
 
 #include <dirent.h>
 #include <errno.h>

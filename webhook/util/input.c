@@ -1,4 +1,4 @@
-#include "webhook/bytes.h"
+#include "webhook/util/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "webhook/nearest.h"
+#include "webhook/util/nearest.h"
 
 static size_t smaller(size_t a, size_t b)
 {

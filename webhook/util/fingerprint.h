@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_FINGERPRINT_H
-#define WEBHOOK_FINGERPRINT_H
+#ifndef WEBHOOK_UTIL_FINGERPRINT_H
+#define WEBHOOK_UTIL_FINGERPRINT_H
 
 /*
  * fingerprint - whether files may have changed, without reading them.

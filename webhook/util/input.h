@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_BYTES_H
-#define WEBHOOK_BYTES_H
+#ifndef WEBHOOK_UTIL_INPUT_H
+#define WEBHOOK_UTIL_INPUT_H
 
 /*
- * bytes - a whole file that a person names, or standard input, as text in an arena. Unlike
+ * input - a whole file that a person names, or standard input, as text in an arena. Unlike
  * k8s/file it reads pipes too: `-` and the shell's <(…) are normal there.
  *
  * Errors     0; -EFBIG more than max_bytes; -ENOMEM; another negative errno of open() or read().

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_LOG_H
-#define WEBHOOK_LOG_H
+#ifndef WEBHOOK_UTIL_LOG_H
+#define WEBHOOK_UTIL_LOG_H
 
 /*
  * log - what the running program says of itself, one line an event, on standard error.

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_NEAREST_H
-#define WEBHOOK_NEAREST_H
+#ifndef WEBHOOK_UTIL_NEAREST_H
+#define WEBHOOK_UTIL_NEAREST_H
 
 /* nearest - what somebody probably meant: "did you mean …?". Pure, no allocation. */
 
