@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "webhook/commands/commands.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 #include "webhook/util/nearest.h"
 
 #define NAME_MAX_BYTES 64

@@ -4,7 +4,7 @@
 
 #include "k8s/util/file.h"
 #include "webhook/util/input.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 #include "webhook/denials_page.h"
 #include "webhook/listen.h"
 #include "webhook/serve_inside.h"

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "webhook/commands/commands.h"
-#include "webhook/commands/files.h"
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/files.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
 #include "webhook/commands/open_world.h"
 
 static const char *const check_outputs[] = {"table", "json", "yaml", "review", NULL};

@@ -9,7 +9,7 @@
 #include "webhook/answer.h"
 #include "webhook/util/input.h"
 #include "webhook/commands/check.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 #include "webhook/exchange.h"
 
 #define REVIEW_KIND STR("AdmissionReview")

@@ -6,8 +6,8 @@
 #include "webhook/answer.h"
 #include "webhook/answer_internal.h"
 #include "webhook/commands/check.h"
-#include "webhook/commands/output.h"
-#include "webhook/commands/yaml_output.h"
+#include "webhook/cli/output.h"
+#include "webhook/cli/yaml.h"
 
 #define LIST_MAX_NODES 50000000u
 

@@ -7,8 +7,8 @@
 #include "webhook/answer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/open_world.h"
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
 
 #define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
 #define EVIDENCE_OWN_ROWS 4

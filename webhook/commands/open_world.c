@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
 
 void open_world_rows(struct open_world_choice *choice,
                      struct option_row ret_rows[static OPEN_WORLD_ROWS])

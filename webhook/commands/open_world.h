@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "planner/base/moment.h"
-#include "webhook/commands/options.h"
+#include "webhook/cli/options.h"
 #include "webhook/world.h"
 
 #define OPEN_WORLD_ROWS 5

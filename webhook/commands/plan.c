@@ -7,9 +7,9 @@
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
-#include "webhook/commands/yaml_output.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
+#include "webhook/cli/yaml.h"
 #include "webhook/util/input.h"
 
 #define PLAN_MAX_FILE_BYTES ((size_t)16 * 1024 * 1024)

@@ -6,8 +6,8 @@
 
 #include "planner/base/buffer.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/options.h"
+#include "webhook/cli/output.h"
 #include "webhook/lines.h"
 #include "webhook/report_inside.h"
 

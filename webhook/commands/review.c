@@ -7,8 +7,8 @@
 
 #include "k8s/util/file.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/options.h"
+#include "webhook/cli/output.h"
 #include "webhook/gate.h"
 #include "webhook/util/nearest.h"
 

@@ -5,7 +5,7 @@
 
 #include "planner/base/buffer.h"
 #include "webhook/util/clean.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 #include "webhook/commands/review.h"
 
 #define MAX_CELL_BYTES ((size_t)64 * 1024)

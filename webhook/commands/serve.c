@@ -1,7 +1,7 @@
 #include "webhook/serve.h"
 #include "planner/base/arena.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options_known.h"
+#include "webhook/cli/known.h"
 
 /* In the order of enum log_level, from LOG_LEVEL_ERROR on. */
 static const char *const serve_levels[] = {"error", "warn", "info", "debug", NULL};

@@ -6,7 +6,7 @@
 #include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"
-#include "webhook/commands/yaml_output.h"
+#include "webhook/cli/yaml.h"
 
 static bool is_lower_or_digit(char c)
 {

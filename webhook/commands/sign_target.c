@@ -13,7 +13,7 @@
 #include "webhook/util/input.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/open_world.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 
 #define FIELD_MAX_BYTES 128 /* of a field's dotted name in a reason */
 

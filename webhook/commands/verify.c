@@ -11,9 +11,9 @@
 #include "webhook/util/input.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/configmap.h"
-#include "webhook/commands/files.h"
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/files.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
 
 #define VERIFY_MAX_JSON_BYTES ((size_t)64 * 1024 * 1024)
 

@@ -8,8 +8,8 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/options_known.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/known.h"
+#include "webhook/cli/output.h"
 
 static const char *const version_contracts[] = {
     "runx.hardening.v1",

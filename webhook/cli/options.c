@@ -1,4 +1,4 @@
-#include "webhook/commands/options.h"
+#include "webhook/cli/options.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "planner/base/arena.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 
 #define HELP_COLUMN 30     /* where the explanations of --help begin */
 #define LONG_ONLY_BASE 256 /* getopt's value of row i is this plus i, beyond any letter */

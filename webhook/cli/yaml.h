@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_COMMANDS_YAML_OUTPUT_H
-#define WEBHOOK_COMMANDS_YAML_OUTPUT_H
+#ifndef WEBHOOK_CLI_YAML_H
+#define WEBHOOK_CLI_YAML_H
 
 /*
- * yaml_output - a tree as a YAML document: `--output yaml`, and the manifests that sign writes.
+ * yaml - a tree as a YAML document: `--output yaml`, and the manifests that sign writes.
  *
  * Texts are double-quoted, but for plain words that every reader takes for text.
  *

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_COMMANDS_OPTIONS_H
-#define WEBHOOK_COMMANDS_OPTIONS_H
+#ifndef WEBHOOK_CLI_OPTIONS_H
+#define WEBHOOK_CLI_OPTIONS_H
 
 /*
  * options - the command line of one subcommand: a table gives both what is read and --help.

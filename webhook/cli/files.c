@@ -1,4 +1,4 @@
-#include "webhook/commands/files.h"
+#include "webhook/cli/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "planner/base/text.h"
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 
 #define FIRST_ROOM 64
 

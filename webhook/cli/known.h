@@ -1,9 +1,9 @@
-#ifndef WEBHOOK_COMMANDS_OPTIONS_KNOWN_H
-#define WEBHOOK_COMMANDS_OPTIONS_KNOWN_H
+#ifndef WEBHOOK_CLI_KNOWN_H
+#define WEBHOOK_CLI_KNOWN_H
 
-/* options_known - the options that mean the same in every command that has them. */
+/* known - the options that mean the same in every command that has them. */
 
-#include "webhook/commands/options.h"
+#include "webhook/cli/options.h"
 
 enum option_known {
     OPTION_CONFIG = 0,

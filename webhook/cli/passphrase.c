@@ -1,4 +1,4 @@
-#include "webhook/commands/passphrase.h"
+#include "webhook/cli/passphrase.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 
 #define KEY_INTERRUPT 0x03 /* Ctrl-C */
 #define KEY_END 0x04       /* Ctrl-D */

@@ -1,4 +1,4 @@
-#include "webhook/commands/output.h"
+#include "webhook/cli/output.h"
 
 #include <errno.h>
 #include <stdarg.h>

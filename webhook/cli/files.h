@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_COMMANDS_FILES_H
-#define WEBHOOK_COMMANDS_FILES_H
+#ifndef WEBHOOK_CLI_FILES_H
+#define WEBHOOK_CLI_FILES_H
 
 /*
  * files - the files that a command line means: files, `-`, and folders with their *.yaml, *.yml

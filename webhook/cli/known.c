@@ -1,4 +1,4 @@
-#include "webhook/commands/options_known.h"
+#include "webhook/cli/known.h"
 
 static const struct option_row known[OPTION_KNOWN_COUNT] = {
     [OPTION_CONFIG] = {.name = "config",

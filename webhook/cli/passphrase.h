@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_COMMANDS_PASSPHRASE_H
-#define WEBHOOK_COMMANDS_PASSPHRASE_H
+#ifndef WEBHOOK_CLI_PASSPHRASE_H
+#define WEBHOOK_CLI_PASSPHRASE_H
 
 /*
  * passphrase - where the passphrase of a private key comes from: a file, a variable of the

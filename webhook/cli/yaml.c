@@ -1,4 +1,4 @@
-#include "webhook/commands/yaml_output.h"
+#include "webhook/cli/yaml.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_COMMANDS_OUTPUT_H
-#define WEBHOOK_COMMANDS_OUTPUT_H
+#ifndef WEBHOOK_CLI_OUTPUT_H
+#define WEBHOOK_CLI_OUTPUT_H
 
 /*
  * output - what people see: messages, tables, colours, progress.
