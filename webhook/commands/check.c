@@ -8,7 +8,7 @@
 #include "webhook/cli/files.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
-#include "webhook/commands/open_world.h"
+#include "webhook/commands/open_runtime.h"
 
 static const char *const check_outputs[] = {"table", "json", "yaml", "review", NULL};
 

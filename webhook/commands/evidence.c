@@ -6,7 +6,7 @@
 #include "planner/base/buffer.h"
 #include "webhook/answer.h"
 #include "webhook/commands/commands.h"
-#include "webhook/commands/open_world.h"
+#include "webhook/commands/open_runtime.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
 

@@ -19,7 +19,7 @@
 #include "webhook/cli/passphrase.h"
 #include "webhook/commands/sign_manifest.h"
 #include "webhook/commands/sign_target.h"
-#include "webhook/signer.h"
+#include "webhook/commands/signer.h"
 
 /* What the command line says. */
 struct sign_line {

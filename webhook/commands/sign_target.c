@@ -12,7 +12,7 @@
 #include "planner/base/tree.h"
 #include "webhook/util/input.h"
 #include "webhook/commands/configmap.h"
-#include "webhook/commands/open_world.h"
+#include "webhook/commands/open_runtime.h"
 #include "webhook/cli/output.h"
 
 #define FIELD_MAX_BYTES 128 /* of a field's dotted name in a reason */

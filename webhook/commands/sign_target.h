@@ -14,7 +14,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 #include "webhook/commands/sign_manifest.h"
-#include "webhook/signer.h"
+#include "webhook/commands/signer.h"
 
 struct sign_target {
     const char *file;

@@ -1,4 +1,4 @@
-#include "webhook/signer.h"
+#include "webhook/commands/signer.h"
 
 #include <errno.h>
 #include <gnutls/abstract.h>

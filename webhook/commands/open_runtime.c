@@ -1,4 +1,4 @@
-#include "webhook/commands/open_world.h"
+#include "webhook/commands/open_runtime.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_SIGNER_H
-#define WEBHOOK_SIGNER_H
+#ifndef WEBHOOK_COMMANDS_SIGNER_H
+#define WEBHOOK_COMMANDS_SIGNER_H
 
 /*
  * signer - a private key that signs evidence (gate-v1, section 4): Ed25519, ECDSA P-256 with

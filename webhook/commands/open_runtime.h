@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_COMMANDS_OPEN_WORLD_H
-#define WEBHOOK_COMMANDS_OPEN_WORLD_H
+#ifndef WEBHOOK_COMMANDS_OPEN_RUNTIME_H
+#define WEBHOOK_COMMANDS_OPEN_RUNTIME_H
 
 /*
- * open_world - configuration, keyring and evidence for a command that ends soon: check, evidence.
+ * open_runtime - configuration, keyring and evidence for a command that ends soon: check, evidence.
  *
  * Evidence is that of the folder or cluster that the command line names, else of the configuration,
  * else of the cluster that kubectl would ask.
