@@ -10,7 +10,7 @@
 
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #define ANSWER_MAX_MESSAGE_BYTES 2048
 #define ANSWER_MAX_WARNINGS 8

@@ -17,7 +17,7 @@
 #include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #define CONFIRM_QUESTIONS (CLUSTER_FRESH + 1)
 

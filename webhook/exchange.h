@@ -14,7 +14,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "webhook/answer.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 struct exchange {
     int status;      /* HTTP */

@@ -45,7 +45,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #define RECORD_SCHEMA "sandgate.decision.v1"
 #define RECORD_MAX_GROUPS 64

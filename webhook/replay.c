@@ -8,7 +8,7 @@
 #include "planner/base/tree.h"
 #include "webhook/answer.h"
 #include "webhook/event_inside.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 #include "webhook/replay_diff.h"
 
 const char *replay_state_text(enum replay_state state)

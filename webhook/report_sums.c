@@ -5,7 +5,7 @@
 
 #include "webhook/answer_internal.h"
 #include "webhook/util/clean.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 #include "webhook/report_inside.h"
 
 int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)

@@ -50,7 +50,7 @@ class House(unittest.TestCase):
         place = "time(): a clock in pure code"
         room = {"webhook__README__md": "One page.\n"}
         self.assertEqual(findings(planner__b__c=source), [f"planner/b.c:1: {place}"])
-        self.assertEqual(findings(webhook__gate_images__c=source, **room), [f"webhook/gate_images.c:1: {place}"])
+        self.assertEqual(findings(webhook__gate_images__c=source, **room), [f"webhook/gate/images.c:1: {place}"])
         self.assertEqual(findings(webhook__serve__c=source, **room), [])
 
     def test_planner_that_reaches_up_is_found(self):

@@ -14,7 +14,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/moment.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #define CHECK_MAX_FILE_BYTES ((size_t)64 * 1024 * 1024)
 #define CHECK_MAX_OUTPUT_BYTES ((size_t)1024 * 1024 * 1024) /* json and yaml are one list */

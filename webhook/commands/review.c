@@ -9,7 +9,7 @@
 #include "webhook/commands/commands.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 #include "webhook/util/nearest.h"
 
 #define MAX_EARLIER_BYTES ((size_t)256 << 20)

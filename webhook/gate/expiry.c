@@ -1,8 +1,8 @@
-/* gate_lapse - what is in use and ends soon (gate-v1, section 7, `warnings`). */
+/* expiry - what is in use and ends soon (gate-v1, section 7, `warnings`). */
 
 #include <errno.h>
 
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 /* Within the next 72 hours, both ends of them included; what ended before is no news. */
 static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,

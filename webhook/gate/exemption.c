@@ -1,6 +1,6 @@
-/* gate_exemption - one signed document that waives all that blocks (gate-v1, sections 4 and 7). */
+/* exemption - one signed document that waives all that blocks (gate-v1, sections 4 and 7). */
 
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 /* Which codes block. */
 struct blocking {

@@ -1,8 +1,8 @@
-/* gate_images - every image of the pod is pinned and listed (gate-v1, section 6). */
+/* images - every image of the pod is pinned and listed (gate-v1, section 6). */
 
 #include <errno.h>
 
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 /* The digest that the pod states as its one identity; absent for what is no digest. */
 static struct str identity_digest(const struct judgement *j)

@@ -1,11 +1,11 @@
-/* gate_baseline - the ceiling over a pod: the meet of all baselines and, where the pod gives
+/* baseline - the ceiling over a pod: the meet of all baselines and, where the pod gives
  * requirements of its own, of the signed ones (gate-v1, section 5). */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 enum word {
     WORD_NONE = 0, /* says nothing */

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_GATE_H
-#define WEBHOOK_GATE_H
+#ifndef WEBHOOK_GATE_GATE_H
+#define WEBHOOK_GATE_GATE_H
 
 /*
  * gate - the one function that decides (gate-v1, sections 1 to 7): review, snapshot and moment in,

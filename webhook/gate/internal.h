@@ -2,14 +2,14 @@
 #define WEBHOOK_GATE_INTERNAL_H
 
 /*
- * gate_internal - what the files gate*.c share: one judgement while it is made.
+ * internal - what the files gate*.c share: one judgement while it is made.
  *
  * Errors     0, -ENOMEM; gate_read_claims() also what document_read() could not do (-EIO).
  * Ownership  as gate.h: the arena, or borrowed.
  */
 
 #include "k8s/review/workload.h"
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #define GATE_KEY_SKILL_REF WORKLOAD_ANNOTATION_PREFIX "skill-ref"
 #define GATE_KEY_IMAGE_DIGEST WORKLOAD_ANNOTATION_PREFIX "image-digest"
@@ -61,7 +61,7 @@ struct judgement {
     int max_age_days; /* the smallest of the configuration's and the baselines' */
 };
 
-/* gate_findings.c */
+/* findings.c */
 
 /* The message is made by a printf format, cleaned of control characters and cut. */
 int gate_add(struct judgement *j, enum gate_code code, struct str place, const char *format, ...)
@@ -69,21 +69,21 @@ int gate_add(struct judgement *j, enum gate_code code, struct str place, const c
 /* Into the order of section 6's table; within a code as they were met. */
 int gate_order_findings(struct judgement *j) __attribute__((warn_unused_result));
 
-/* gate_annotations.c */
+/* annotations.c */
 
 int gate_read_claims(struct judgement *j) __attribute__((warn_unused_result));
 /* gate.annotation.missing */
 int gate_check_presence(struct judgement *j) __attribute__((warn_unused_result));
 
-/* gate_unchanged.c: section 3, neither an image nor an annotation of ours differs. */
+/* unchanged.c: section 3, neither an image nor an annotation of ours differs. */
 int gate_is_unchanged(const struct workload *now, const struct workload *before,
                       struct arena *arena, bool *ret_unchanged) __attribute__((warn_unused_result));
 
-/* gate_evidence.c */
+/* evidence.c */
 
 int gate_find_evidence(struct judgement *j) __attribute__((warn_unused_result));
 
-/* gate_input.c, gate_requirements.c, gate_baseline.c: section 5 */
+/* input.c, requirements.c, baseline.c: section 5 */
 
 int gate_make_input(struct judgement *j, const cJSON **ret_input)
     __attribute__((warn_unused_result));
@@ -94,15 +94,15 @@ int gate_make_requirements(struct judgement *j, cJSON **ret_requirements)
 int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
     __attribute__((warn_unused_result));
 
-/* gate_images.c: section 6 */
+/* images.c: section 6 */
 
 int gate_check_images(struct judgement *j) __attribute__((warn_unused_result));
 
-/* gate_exemption.c: the exemption that covers all that blocks; NULL where there is none. */
+/* exemption.c: the exemption that covers all that blocks; NULL where there is none. */
 
 const struct evidence *gate_find_exemption(const struct judgement *j, const struct plan *plan);
 
-/* gate_lapse.c */
+/* expiry.c */
 
 int gate_note_lapses(const struct judgement *j, struct decision *d)
     __attribute__((warn_unused_result));

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "webhook/util/clean.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 #define FIRST_ROOM 8
 

@@ -1,10 +1,10 @@
-/* gate_requirements - the signed requirements and what the pod says beside them (gate-v1,
+/* requirements - the signed requirements and what the pod says beside them (gate-v1,
  * section 5): a pod can narrow what was signed; who asks for more meets the planner's ceiling. */
 
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 /* How a field of the annotation stands to the signed one. */
 enum rule {

@@ -1,9 +1,9 @@
-/* gate_evidence - which signed documents count for this pod (gate-v1, section 4). */
+/* evidence - which signed documents count for this pod (gate-v1, section 4). */
 
 #include <errno.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 #define MAX_NAMED_CANDIDATES 3
 #define MAX_CANDIDATES_BYTES 600

@@ -1,10 +1,10 @@
-/* gate_annotations - what a pod says of itself (gate-v1, section 1). */
+/* annotations - what a pod says of itself (gate-v1, section 1). */
 
 #include <errno.h>
 
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 #include "webhook/util/nearest.h"
 
 static const char *const known_keys[] = {

@@ -1,13 +1,13 @@
 /* gate - the order of section 3, and the one function that says "allowed". */
 
-#include "webhook/gate.h"
+#include "webhook/gate/gate.h"
 
 #include <errno.h>
 
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "webhook/util/clean.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 #define MIRROR_ANNOTATION "kubernetes.io/config.mirror"
 #define NODE_USER_PREFIX "system:node:"

@@ -1,10 +1,10 @@
-/* gate_input - what the planner is given (gate-v1, section 5). Nothing that was signed or read is
+/* input - what the planner is given (gate-v1, section 5). Nothing that was signed or read is
  * changed: the input borrows it. */
 
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 static bool add_text(cJSON *object, const char *key, struct str s, struct arena *arena)
 {

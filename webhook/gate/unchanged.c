@@ -1,10 +1,10 @@
-/* gate_unchanged - an UPDATE that touches nothing the gate judges (gate-v1, section 3). */
+/* unchanged - an UPDATE that touches nothing the gate judges (gate-v1, section 3). */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate_internal.h"
+#include "webhook/gate/internal.h"
 
 struct annotation {
     struct str key;
