@@ -2,7 +2,7 @@
 
 #include "planner/plan.h"
 #include "planner/base/tree.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/event.h"
 
 #define WARNING_HEAD STR("sandgate: ends at ")

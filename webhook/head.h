@@ -12,7 +12,7 @@
 
 #include "k8s/document/document.h"
 #include "planner/base/text.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 
 #define HEAD_MAX_BYTES (16 * 1024)
 #define HEAD_DEFAULT_TIMEOUT_MSEC 10000 /* where `timeout` is not given or cannot be read */

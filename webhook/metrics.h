@@ -20,7 +20,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 #include "webhook/decision_log.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 #include "webhook/metrics_evidence.h"
 
 enum metrics_path {

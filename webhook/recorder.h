@@ -16,7 +16,7 @@
 
 #include "webhook/decision_log.h"
 #include "webhook/denials.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 #include "webhook/record.h"
 
 struct recorder {

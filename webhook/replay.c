@@ -6,7 +6,7 @@
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/event_inside.h"
 #include "webhook/gate/gate.h"
 #include "webhook/replay_diff.h"

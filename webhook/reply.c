@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/request.h"
 
 #define RETRY_AFTER_SEC "1"

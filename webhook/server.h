@@ -20,7 +20,7 @@
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 #include "webhook/config.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 #include "webhook/util/log.h"
 #include "webhook/metrics.h"
 #include "webhook/recorder.h"

@@ -10,7 +10,7 @@
 #include "k8s/evidence/internal.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
  */
 
 #include "k8s/snapshot/snapshot.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 
 #define HELPER_NOW "2026-03-01T12:00:00Z"
 #define HELPER_HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "webhook/confirm.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 
 #define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}
 

@@ -8,7 +8,7 @@
 #include "k8s/util/digest.h"
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/event.h"
 #include "webhook/event_inside.h"
 #include "webhook/replay.h"

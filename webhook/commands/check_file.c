@@ -6,11 +6,11 @@
 #include "k8s/document/manifest.h"
 #include "k8s/review/review.h"
 #include "planner/base/tree.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/util/input.h"
 #include "webhook/commands/check.h"
 #include "webhook/cli/output.h"
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 
 #define REVIEW_KIND STR("AdmissionReview")
 #define REVIEW_GROUP STR("admission.k8s.io/")

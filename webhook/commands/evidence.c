@@ -4,7 +4,7 @@
 
 #include "k8s/evidence/evidence.h"
 #include "planner/base/buffer.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/commands/commands.h"
 #include "webhook/commands/open_runtime.h"
 #include "webhook/cli/known.h"

@@ -1,10 +1,10 @@
-/* answer_message - a decision for the person who asked: the denial's message, and warnings. */
+/* message - a decision for the person who asked: the denial's message, and warnings. */
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "planner/advice.h"
-#include "webhook/answer_internal.h"
+#include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 
 #define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */

@@ -1,4 +1,4 @@
-#include "webhook/exchange.h"
+#include "webhook/answer/exchange.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
-/* answer_body - an AdmissionReview as JSON, and as YAML in blocks. */
+/* body - an AdmissionReview as JSON, and as YAML in blocks. */
 
 #include <errno.h>
 
-#include "webhook/answer_internal.h"
+#include "webhook/answer/internal.h"
 
 /* Beside the uid: annotations and message with all their escapes, and what stands around them. */
 #define MAX_BODY_BYTES ((size_t)1 << 20)

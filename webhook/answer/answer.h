@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_ANSWER_H
-#define WEBHOOK_ANSWER_H
+#ifndef WEBHOOK_ANSWER_ANSWER_H
+#define WEBHOOK_ANSWER_ANSWER_H
 
 /*
  * answer - a decision as an AdmissionReview (gate-v1, section 7): message, warnings, audit

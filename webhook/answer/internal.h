@@ -2,14 +2,14 @@
 #define WEBHOOK_ANSWER_INTERNAL_H
 
 /*
- * answer_internal - what the files answer*.c share: a response while it is made, and its writers.
+ * internal - what the files answer*.c share: a response while it is made, and its writers.
  * record.c takes its audit annotations from here, so that log and audit log say the same.
  *
  * Errors     0, -ENOMEM; -EIO where the crypto library failed.
  */
 
 #include "planner/base/buffer.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 
 /* One audit annotation. */
 struct answer_pair {
@@ -32,17 +32,17 @@ struct answer_response {
     size_t pair_count;
 };
 
-/* answer_annotations.c */
+/* annotations.c */
 int answer_annotate(const struct decision *decision, struct arena *arena,
                     struct answer_response *response) __attribute__((warn_unused_result));
 
-/* answer_body.c: *ret_body is the AdmissionReview. */
+/* body.c: *ret_body is the AdmissionReview. */
 int answer_write_json(const struct answer_response *response, struct arena *arena,
                       struct str *ret_body) __attribute__((warn_unused_result));
 int answer_write_yaml(const struct answer_response *response, struct arena *arena,
                       struct str *ret_body) __attribute__((warn_unused_result));
 
-/* answer_hint.c: what to do about a finding of the planner. Static, never NULL. */
+/* hint.c: what to do about a finding of the planner. Static, never NULL. */
 const char *answer_hint(enum plan_code code);
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_EXCHANGE_H
-#define WEBHOOK_EXCHANGE_H
+#ifndef WEBHOOK_ANSWER_EXCHANGE_H
+#define WEBHOOK_ANSWER_EXCHANGE_H
 
 /*
  * exchange - one request through the house, without the wire: body in, HTTP status and body out.
@@ -13,7 +13,7 @@
 #include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 #include "webhook/gate/gate.h"
 
 struct exchange {

@@ -1,8 +1,8 @@
-#include "webhook/answer.h"
+#include "webhook/answer/answer.h"
 
 #include <errno.h>
 
-#include "webhook/answer_internal.h"
+#include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 
 #define HTTP_FORBIDDEN 403

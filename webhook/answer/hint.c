@@ -1,4 +1,4 @@
-#include "webhook/answer_internal.h"
+#include "webhook/answer/internal.h"
 
 const char *answer_hint(enum plan_code code)
 {
