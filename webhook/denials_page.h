@@ -12,7 +12,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
-#include "webhook/denials.h"
+#include "webhook/record/denials.h"
 
 int denials_page_write(const struct denials_view *view, struct moment now, struct arena *arena,
                        struct str *ret_html) __attribute__((warn_unused_result, nonnull));

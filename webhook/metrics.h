@@ -19,7 +19,7 @@
 #include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/decision_log.h"
+#include "webhook/record/decision_log.h"
 #include "webhook/answer/exchange.h"
 #include "webhook/metrics_evidence.h"
 

@@ -23,7 +23,7 @@
 #include "webhook/answer/exchange.h"
 #include "webhook/util/log.h"
 #include "webhook/metrics.h"
-#include "webhook/recorder.h"
+#include "webhook/record/recorder.h"
 #include "webhook/tls.h"
 
 /* A complete review, as it is asked. */

@@ -7,7 +7,7 @@
 
 #include "helper.h"
 #include "planner/base/tree.h"
-#include "webhook/record.h"
+#include "webhook/record/record.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);

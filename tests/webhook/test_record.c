@@ -8,7 +8,7 @@
 #include "helper.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/record.h"
+#include "webhook/record/record.h"
 
 #define RECORDS TESTS_DIR "/webhook/records.jsonl"
 

@@ -11,7 +11,7 @@
 #include "planner/base/tree.h"
 #include "webhook/loopback.h"
 #include "webhook/metrics_evidence.h"
-#include "webhook/recorder.h"
+#include "webhook/record/recorder.h"
 
 Test(recorder, wants_denials_always_and_the_rest_where_asked)
 {

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "webhook/decision_log.h"
-#include "webhook/denials.h"
+#include "webhook/record/decision_log.h"
+#include "webhook/record/denials.h"
 
 #define THREADS 4
 #define LINES 400 /* a thread */

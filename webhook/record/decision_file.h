@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_DECISION_FILE_H
-#define WEBHOOK_DECISION_FILE_H
+#ifndef WEBHOOK_RECORD_DECISION_FILE_H
+#define WEBHOOK_RECORD_DECISION_FILE_H
 
 /*
  * decision_file - where the decision log's lines end: a file, a pipe, standard output.
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "webhook/record_line.h"
+#include "webhook/record/line.h"
 
 struct decision_file {
     int fd;    /* owned */

@@ -1,9 +1,9 @@
-#include "webhook/record_text.h"
+#include "webhook/record/text.h"
 
 #include <errno.h>
 
 #include "webhook/util/clean.h"
-#include "webhook/record.h"
+#include "webhook/record/record.h"
 
 #define LINE_SEPARATOR 0x2028
 #define PARAGRAPH_SEPARATOR 0x2029

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_RECORD_H
-#define WEBHOOK_RECORD_H
+#ifndef WEBHOOK_RECORD_RECORD_H
+#define WEBHOOK_RECORD_RECORD_H
 
 /*
  * record - one decision as one line of JSON: for the decision log, the live page and `review`.

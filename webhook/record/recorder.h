@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_RECORDER_H
-#define WEBHOOK_RECORDER_H
+#ifndef WEBHOOK_RECORD_RECORDER_H
+#define WEBHOOK_RECORD_RECORDER_H
 
 /*
  * recorder - writes decisions down: denials always, allowed ones where that is asked for, into the
@@ -14,10 +14,10 @@
 
 #include <stdatomic.h>
 
-#include "webhook/decision_log.h"
-#include "webhook/denials.h"
+#include "webhook/record/decision_log.h"
+#include "webhook/record/denials.h"
 #include "webhook/answer/exchange.h"
-#include "webhook/record.h"
+#include "webhook/record/record.h"
 
 struct recorder {
     struct decision_log *log;

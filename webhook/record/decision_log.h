@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_DECISION_LOG_H
-#define WEBHOOK_DECISION_LOG_H
+#ifndef WEBHOOK_RECORD_DECISION_LOG_H
+#define WEBHOOK_RECORD_DECISION_LOG_H
 
 /*
  * decision_log - lines of record.h on their way to a file or to standard output.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "webhook/util/log.h"
-#include "webhook/record_line.h"
+#include "webhook/record/line.h"
 
 #define DECISION_LOG_MAX_LINES 4096
 #define DECISION_LOG_MAX_QUEUED_BYTES ((size_t)8 * 1024 * 1024)

@@ -1,4 +1,4 @@
-#include "webhook/denials.h"
+#include "webhook/record/denials.h"
 
 int denials_init(struct denials *denials)
 {

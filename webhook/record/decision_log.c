@@ -1,4 +1,4 @@
-#include "webhook/decision_log.h"
+#include "webhook/record/decision_log.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "k8s/util/file.h"
-#include "webhook/decision_file.h"
+#include "webhook/record/decision_file.h"
 
 #define COMPLAINT_SEC 60 /* between two lines of the program's log about the same */
 #define MSEC_PER_SEC 1000

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_DENIALS_H
-#define WEBHOOK_DENIALS_H
+#ifndef WEBHOOK_RECORD_DENIALS_H
+#define WEBHOOK_RECORD_DENIALS_H
 
 /*
  * denials - the last denials of this replica, in memory: what `/denials` shows.
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "webhook/record_line.h"
+#include "webhook/record/line.h"
 
 #define DENIALS_SCHEMA "sandgate.decisions.v1"
 #define DENIALS_MAX_LINES 512

@@ -1,4 +1,4 @@
-#include "webhook/recorder.h"
+#include "webhook/record/recorder.h"
 
 int recorder_init(struct recorder *recorder, struct decision_log *log)
 {

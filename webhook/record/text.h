@@ -2,7 +2,7 @@
 #define WEBHOOK_RECORD_TEXT_H
 
 /*
- * record_text - the members of a line while it is written: names and texts, bounded, and safe to
+ * text - the members of a line while it is written: names and texts, bounded, and safe to
  * show.
  *
  * Errors     sticky, as buffer's.

@@ -1,4 +1,4 @@
-#include "webhook/decision_file.h"
+#include "webhook/record/decision_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "webhook/decision_log.h"
+#include "webhook/record/decision_log.h"
 
 #define FIRST_OWN_DESCRIPTOR 3
 

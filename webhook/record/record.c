@@ -1,4 +1,4 @@
-#include "webhook/record.h"
+#include "webhook/record/record.h"
 
 #include <errno.h>
 
@@ -6,7 +6,7 @@
 #include "planner/base/tree.h"
 #include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
-#include "webhook/record_text.h"
+#include "webhook/record/text.h"
 
 #define NSEC_PER_MSEC 1000000
 #define HTTP_SERVICE_UNAVAILABLE 503

@@ -1,4 +1,4 @@
-#include "webhook/record_line.h"
+#include "webhook/record/line.h"
 
 #include <stdlib.h>
 

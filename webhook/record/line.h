@@ -2,7 +2,7 @@
 #define WEBHOOK_RECORD_LINE_H
 
 /*
- * record_line - a finished line of record.h that outlives its request: the decision log and the
+ * line - a finished line of record.h that outlives its request: the decision log and the
  * list of denials share one copy.
  *
  * Ownership  counted; record_line_unref(NULL) is allowed.
