@@ -8,7 +8,7 @@
  */
 
 #include "planner/base/arena.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 struct listener {
     int fd; /* the caller's; non-blocking */

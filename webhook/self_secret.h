@@ -14,7 +14,7 @@
  * Ownership  in the given arena, keys among it: arena_wipe().
  */
 
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 #include "webhook/self_plan.h"
 
 struct self_secret {

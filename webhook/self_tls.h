@@ -13,7 +13,7 @@
 
 #include "k8s/api/api.h"
 #include "webhook/certificate.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 #include "webhook/util/log.h"
 
 struct self_tls;

@@ -12,7 +12,7 @@
  */
 
 #include "k8s/api/api.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 #include "webhook/util/log.h"
 #include "webhook/self_plan.h"
 

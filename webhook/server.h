@@ -19,7 +19,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 #include "webhook/answer/exchange.h"
 #include "webhook/util/log.h"
 #include "webhook/metrics.h"

@@ -14,7 +14,7 @@
 
 #include "k8s/cluster/cluster.h"
 #include "k8s/snapshot/snapshot.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 #define WORLD_MAX_REASONS 32
 #define WORLD_MAX_WARNINGS 4

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "k8s/folder/folder.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 static void release_config(void *object)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 #define PATH_BYTES 64
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 /* Allocations until one fails; 0: none does. */
 static size_t fail_at;

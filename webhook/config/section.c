@@ -1,4 +1,4 @@
-#include "webhook/config_section.h"
+#include "webhook/config/section.h"
 
 #include <stdarg.h>
 #include <stdio.h>

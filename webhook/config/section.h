@@ -2,7 +2,7 @@
 #define WEBHOOK_CONFIG_SECTION_H
 
 /*
- * config_section - typed reading of one mapping of the configuration, private to config.c.
+ * section - typed reading of one mapping of the configuration, private to config.c.
  *
  * Each section_* call names a key, so the calls together say which keys are known;
  * section_end() complains about all others. What is absent or `null` leaves the target alone.
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "k8s/policy/policy.h"
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 #define SECTION_MAX_KEYS 16
 
@@ -57,7 +57,7 @@ bool section_choice(struct config_section *section, const char *key, const char 
 void section_list(struct config_section *section, const char *key,
                   const char *(*rule)(struct str item), struct str_list *ret_list);
 
-/* The mapping `self` of `tls`, in config_self.c. */
+/* The mapping `self` of `tls`, in self.c. */
 void section_self(struct config_section *tls, struct config_self *ret_self);
 
 /* A problem at a node, or at its name; node NULL: at no place. */

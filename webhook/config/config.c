@@ -1,4 +1,4 @@
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "k8s/keyring/keyring.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
-#include "webhook/config_section.h"
+#include "webhook/config/section.h"
 #include "webhook/util/input.h"
 
 #define CONFIG_API_VERSION "sandbox.runx.dev/v1"

@@ -1,7 +1,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "webhook/config.h"
+#include "webhook/config/config.h"
 
 #define PORT_MAX 65535
 #define HOST_MAX_BYTES (sizeof(((struct config_address *)NULL)->host) - 1)

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_CONFIG_H
-#define WEBHOOK_CONFIG_H
+#ifndef WEBHOOK_CONFIG_CONFIG_H
+#define WEBHOOK_CONFIG_CONFIG_H
 
 /*
  * config - the GateConfiguration file (gate-v1, section 10) as one struct, const once read.

@@ -1,6 +1,6 @@
 #include "planner/base/tree.h"
 #include "webhook/certificate.h"
-#include "webhook/config_section.h"
+#include "webhook/config/section.h"
 
 #define MAX_NAME_BYTES 253
 #define MAX_LABEL_BYTES 63
