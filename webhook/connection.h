@@ -26,7 +26,7 @@
 
 #include "webhook/budget.h"
 #include "webhook/request.h"
-#include "webhook/tls.h"
+#include "webhook/tls/credentials.h"
 
 #define CONNECTION_MAX_HELD_BYTES 1024
 

@@ -12,7 +12,7 @@
  * Ownership  in the given arena.
  */
 
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define SELF_MAX_WEBHOOKS 16
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define SELF_SETTLE_MSEC (UINT64_C(120) * 1000) /* more than every replica needs for two looks */
 #define SELF_MAX_CAS 8                          /* kept in the Secret */

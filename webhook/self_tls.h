@@ -12,7 +12,7 @@
  */
 
 #include "k8s/api/api.h"
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 #include "webhook/config/config.h"
 #include "webhook/util/log.h"
 

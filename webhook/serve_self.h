@@ -11,7 +11,7 @@
  */
 
 #include "webhook/self_tls.h"
-#include "webhook/tls.h"
+#include "webhook/tls/credentials.h"
 
 struct serve_self {
     struct api *api;

@@ -24,7 +24,7 @@
 #include "webhook/util/log.h"
 #include "webhook/metrics.h"
 #include "webhook/record/recorder.h"
-#include "webhook/tls.h"
+#include "webhook/tls/credentials.h"
 
 /* A complete review, as it is asked. */
 struct server_review {

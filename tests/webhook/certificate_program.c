@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define DAYS 30
 

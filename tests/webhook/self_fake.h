@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "k8s/api/api.h"
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define FAKE_KEYS 8
 #define FAKE_WEBHOOKS 2

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define NOW INT64_C(1767225600) /* 2026-01-01 */
 #define DAY INT64_C(86400)

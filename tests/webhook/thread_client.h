@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "webhook/tls_files.h"
+#include "webhook/tls/files.h"
 
 #define THREAD_CLIENT_MAX_ANSWER 65536
 

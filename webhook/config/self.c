@@ -1,5 +1,5 @@
 #include "planner/base/tree.h"
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 #include "webhook/config/section.h"
 
 #define MAX_NAME_BYTES 253

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* memmem */
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #include <errno.h>
 #include <gnutls/crypto.h>

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_CERTIFICATE_H
-#define WEBHOOK_CERTIFICATE_H
+#ifndef WEBHOOK_TLS_CERTIFICATE_H
+#define WEBHOOK_TLS_CERTIFICATE_H
 
 /*
  * certificate - makes a CA and serving certificates, and says what stands in a certificate. ECDSA

@@ -1,4 +1,4 @@
-#include "webhook/tls_files.h"
+#include "webhook/tls/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include <gnutls/x509.h>
 #include <stdio.h>
 
-#include "webhook/certificate.h"
+#include "webhook/tls/certificate.h"
 
 #define DAY_SEC INT64_C(86400)
 #define SERIAL_BYTES 16

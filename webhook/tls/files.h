@@ -2,15 +2,15 @@
 #define WEBHOOK_TLS_FILES_H
 
 /*
- * tls_files - reads certificate, key and client CA into credentials; the inside of tls.
+ * files - reads certificate, key and client CA into credentials; the inside of tls.
  *
- * Errors and ownership as in tls.h.
+ * Errors and ownership as in credentials.h.
  */
 
 #include <gnutls/x509.h>
 #include <stdatomic.h>
 
-#include "webhook/tls.h"
+#include "webhook/tls/credentials.h"
 
 struct tls_credentials {
     gnutls_certificate_credentials_t serving;

@@ -1,4 +1,4 @@
-#include "webhook/tls.h"
+#include "webhook/tls/credentials.h"
 
 #include <errno.h>
 #include <gnutls/x509.h>
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "webhook/tls_files.h"
+#include "webhook/tls/files.h"
 
 #define TLS_MAX_CHAIN 16
 
