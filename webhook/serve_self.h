@@ -10,7 +10,7 @@
  * Threads    serve_self_why() by any, the rest by one.
  */
 
-#include "webhook/self_tls.h"
+#include "webhook/selfcert/thread.h"
 #include "webhook/tls/credentials.h"
 
 struct serve_self {

@@ -6,7 +6,7 @@
  */
 
 #include "self_fake.h"
-#include "webhook/self_turn.h"
+#include "webhook/selfcert/turn.h"
 
 #define SITE_REPLICAS 2
 #define SITE_START_SEC INT64_C(1767225600) /* 2026-01-01 */

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "webhook/self_plan.h"
+#include "webhook/selfcert/plan.h"
 
 #define DAY INT64_C(86400)
 #define HOUR INT64_C(3600)

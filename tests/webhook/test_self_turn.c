@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "self_site.h"
-#include "webhook/self_secret.h"
+#include "webhook/selfcert/secret.h"
 
 static struct site site;
 

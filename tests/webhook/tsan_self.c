@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "self_fake.h"
-#include "webhook/self_tls.h"
+#include "webhook/selfcert/thread.h"
 
 #define CALLERS 4
 #define ROUNDS 40

@@ -1,4 +1,4 @@
-#include "webhook/self_plan.h"
+#include "webhook/selfcert/plan.h"
 
 #define DAY_SEC INT64_C(86400)
 #define HOUR_SEC INT64_C(3600)

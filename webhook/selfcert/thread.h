@@ -1,10 +1,10 @@
-#ifndef WEBHOOK_SELF_TLS_H
-#define WEBHOOK_SELF_TLS_H
+#ifndef WEBHOOK_SELFCERT_THREAD_H
+#define WEBHOOK_SELFCERT_THREAD_H
 
 /*
- * self_tls - certificates that the gate makes itself and keeps in one Secret, and the caBundle that
- * goes with them (`tls.self` of the configuration). What is decided when: self_plan.h; what one
- * look does: self_turn.h. This is the thread around it.
+ * thread - certificates that the gate makes itself and keeps in one Secret, and the caBundle that
+ * goes with them (`tls.self` of the configuration). What is decided when: plan.h; what one
+ * look does: turn.h. This is the thread around it.
  *
  * Errors     0 or negative errno; what goes wrong later is in the log and in self_tls_why().
  * Ownership  api and log are borrowed and outlive it; configurations are counted.

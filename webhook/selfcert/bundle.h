@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_SELF_BUNDLE_H
-#define WEBHOOK_SELF_BUNDLE_H
+#ifndef WEBHOOK_SELFCERT_BUNDLE_H
+#define WEBHOOK_SELFCERT_BUNDLE_H
 
 /*
- * self_bundle - the caBundles of one ValidatingWebhookConfiguration, and what they lack.
+ * bundle - the caBundles of one ValidatingWebhookConfiguration, and what they lack.
  *
  * CAs are only ever added, and taken out when they have ended: replicas that know different ones do
  * not fight, and a certificate that another replica still serves stays trusted. So whoever wants to

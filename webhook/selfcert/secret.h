@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_SELF_SECRET_H
-#define WEBHOOK_SELF_SECRET_H
+#ifndef WEBHOOK_SELFCERT_SECRET_H
+#define WEBHOOK_SELFCERT_SECRET_H
 
 /*
- * self_secret - the one Secret in which the gate keeps what it made, read and written anew.
+ * secret - the one Secret in which the gate keeps what it made, read and written anew.
  *
  *   tls.crt, tls.key   what is served
  *   ca.crt             all CAs that count: the one that signs, the next one, former ones
@@ -15,7 +15,7 @@
  */
 
 #include "webhook/config/config.h"
-#include "webhook/self_plan.h"
+#include "webhook/selfcert/plan.h"
 
 struct self_secret {
     struct str resource_version;

@@ -1,4 +1,4 @@
-#include "webhook/self_secret.h"
+#include "webhook/selfcert/secret.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_SELF_TURN_H
-#define WEBHOOK_SELF_TURN_H
+#ifndef WEBHOOK_SELFCERT_TURN_H
+#define WEBHOOK_SELFCERT_TURN_H
 
 /*
- * self_turn - one look at the Secret and at the caBundles, and what has to be done about them: the
+ * turn - one look at the Secret and at the caBundles, and what has to be done about them: the
  * part of self_tls that asks the API server. The moments are arguments, so that tests live through
  * years.
  *
@@ -14,7 +14,7 @@
 #include "k8s/api/api.h"
 #include "webhook/config/config.h"
 #include "webhook/util/log.h"
-#include "webhook/self_plan.h"
+#include "webhook/selfcert/plan.h"
 
 #define SELF_CALL_MSEC 5000 /* one call to the API server */
 

@@ -1,4 +1,4 @@
-#include "webhook/self_bundle.h"
+#include "webhook/selfcert/bundle.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "webhook/self_tls.h"
+#include "webhook/selfcert/thread.h"
 
 #include <errno.h>
 #include <gnutls/crypto.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "webhook/self_turn.h"
+#include "webhook/selfcert/turn.h"
 
 #define LOOK_MSEC 20000 /* between two looks, give or take a fifth */
 #define FIRST_LOOK_MSEC                                                                            \

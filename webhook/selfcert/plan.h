@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_SELF_PLAN_H
-#define WEBHOOK_SELF_PLAN_H
+#ifndef WEBHOOK_SELFCERT_PLAN_H
+#define WEBHOOK_SELFCERT_PLAN_H
 
 /*
- * self_plan - when certificates that the gate makes itself are made, exchanged and served. Pure:
+ * plan - when certificates that the gate makes itself are made, exchanged and served. Pure:
  * moments and observations are arguments, nothing is made here.
  *
  * One Secret holds it all, and every replica does the same with it: whoever writes first wins, the

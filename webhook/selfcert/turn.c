@@ -1,9 +1,9 @@
-#include "webhook/self_turn.h"
+#include "webhook/selfcert/turn.h"
 
 #include <errno.h>
 
-#include "webhook/self_bundle.h"
-#include "webhook/self_secret.h"
+#include "webhook/selfcert/bundle.h"
+#include "webhook/selfcert/secret.h"
 
 #define NOT_READY "not ready: "
 #define MAX_TRIES 4 /* in one turn, where others write at the same time */
