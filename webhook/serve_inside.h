@@ -10,7 +10,7 @@
 #include "webhook/serve.h"
 #include "webhook/serve_self.h"
 #include "webhook/server.h"
-#include "webhook/world.h"
+#include "webhook/runtime/runtime.h"
 
 struct serve {
     const struct serve_options *options;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "webhook/world.h"
+#include "webhook/runtime/runtime.h"
 
 #define PATH_BYTES 256
 #define CASES TESTS_DIR "/cases/world"

@@ -12,7 +12,7 @@
 
 #include "planner/base/moment.h"
 #include "webhook/cli/options.h"
-#include "webhook/world.h"
+#include "webhook/runtime/runtime.h"
 
 #define OPEN_WORLD_ROWS 5
 #define OPEN_WORLD_READ_MSEC 60000 /* for the lists of a cluster */

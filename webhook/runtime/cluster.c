@@ -1,11 +1,11 @@
-/* world_cluster - evidence from an API server (gate-v1, sections 2 and 4). */
+/* cluster - evidence from an API server (gate-v1, sections 2 and 4). */
 
 #include <errno.h>
 #include <time.h>
 
 #include "k8s/access/access.h"
 #include "k8s/api/api.h"
-#include "webhook/world_inside.h"
+#include "webhook/runtime/internal.h"
 
 /* `what`, or what else could be wrong where nobody said. */
 static int refuse(struct world_report *report, int r, struct str what)

@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_WORLD_H
-#define WEBHOOK_WORLD_H
+#ifndef WEBHOOK_RUNTIME_RUNTIME_H
+#define WEBHOOK_RUNTIME_RUNTIME_H
 
 /*
- * world - configuration, keyring and evidence of a running gate, read and read again.
+ * runtime - configuration, keyring and evidence of a running gate, read and read again.
  *
  * Owns the store with the current snapshot. world_open() is strict: whatever is wrong ends the
  * start with its reasons. world_reload() never is: what was taken away stops counting, what is new

@@ -1,12 +1,12 @@
-#ifndef WEBHOOK_WORLD_INSIDE_H
-#define WEBHOOK_WORLD_INSIDE_H
+#ifndef WEBHOOK_RUNTIME_INTERNAL_H
+#define WEBHOOK_RUNTIME_INTERNAL_H
 
 /*
- * world_inside - what the files world*.c share; nobody else includes it.
+ * internal - what the files world*.c share; nobody else includes it.
  *
- * world.c          configuration and keyring, and the order of things
- * world_folder.c   evidence from a folder
- * world_cluster.c  evidence from an API server
+ * runtime.c          configuration and keyring, and the order of things
+ * folder.c   evidence from a folder
+ * cluster.c  evidence from an API server
  */
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "k8s/folder/folder.h"
 #include "k8s/keyring/keyring.h"
 #include "webhook/util/fingerprint.h"
-#include "webhook/world.h"
+#include "webhook/runtime/runtime.h"
 
 /* The source `directory`; the reloading thread's own. */
 struct world_folder {

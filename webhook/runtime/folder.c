@@ -1,8 +1,8 @@
-/* world_folder - evidence from a folder of manifests (gate-v1, section 9). */
+/* folder - evidence from a folder of manifests (gate-v1, section 9). */
 
 #include <errno.h>
 
-#include "webhook/world_inside.h"
+#include "webhook/runtime/internal.h"
 
 /* Reads the evidence into a new current snapshot. -EINVAL only at a folder's first load. */
 static int world_load_folder(struct world *world, struct folder *folder, struct config *config,

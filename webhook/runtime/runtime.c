@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "k8s/util/file.h"
-#include "webhook/world_inside.h"
+#include "webhook/runtime/internal.h"
 
 static void drop_config(struct config **config)
 {
