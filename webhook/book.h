@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 #include "webhook/connection.h"
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 
 #define BOOK_PEER_BUCKETS 256
 

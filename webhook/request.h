@@ -18,7 +18,7 @@
 #include "planner/base/moment.h"
 #include "webhook/await.h"
 #include "webhook/head.h"
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 
 struct connection;
 struct exchange;

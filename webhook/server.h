@@ -22,7 +22,7 @@
 #include "webhook/config/config.h"
 #include "webhook/answer/exchange.h"
 #include "webhook/util/log.h"
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 #include "webhook/record/recorder.h"
 #include "webhook/tls/credentials.h"
 

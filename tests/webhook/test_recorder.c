@@ -10,7 +10,7 @@
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "webhook/loopback.h"
-#include "webhook/metrics_evidence.h"
+#include "webhook/metrics/evidence.h"
 #include "webhook/record/recorder.h"
 
 Test(recorder, wants_denials_always_and_the_rest_where_asked)

@@ -7,7 +7,7 @@
 #include "webhook/budget.h"
 #include "webhook/head.h"
 #include "webhook/util/log.h"
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 
 static struct head head_of(const char *name, const char *value)
 {

@@ -2,7 +2,7 @@
 #define WEBHOOK_METRICS_EVIDENCE_H
 
 /*
- * metrics_evidence - how the evidence of a snapshot stands, in numbers.
+ * evidence - how the evidence of a snapshot stands, in numbers.
  *
  * All documents are walked once a snapshot, not once a question; again when the next of them has
  * lapsed, at most every METRICS_EVIDENCE_PAUSE_SEC.

@@ -1,6 +1,6 @@
-/* metrics_reviews - what became of the reviews: counters, durations, and their text. */
+/* reviews - what became of the reviews: counters, durations, and their text. */
 
-#include "webhook/metrics_inside.h"
+#include "webhook/metrics/internal.h"
 
 #define USEC_PER_SEC 1000000
 #define HTTP_SERVICE_UNAVAILABLE 503

@@ -1,9 +1,9 @@
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 
 #include <errno.h>
 
-#include "webhook/metrics_inside.h"
-#include "webhook/metrics_watch.h"
+#include "webhook/metrics/internal.h"
+#include "webhook/metrics/watch.h"
 
 #define METRICS_MAX_BYTES ((size_t)2 * 1024 * 1024) /* of every series that can be */
 

@@ -1,7 +1,7 @@
 #ifndef WEBHOOK_METRICS_WATCH_H
 #define WEBHOOK_METRICS_WATCH_H
 
-/* metrics_watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
+/* watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
 
 #include "k8s/cluster/cluster.h"
 #include "planner/base/buffer.h"

@@ -1,6 +1,6 @@
-#include "webhook/metrics_evidence.h"
+#include "webhook/metrics/evidence.h"
 
-#include "webhook/metrics_inside.h"
+#include "webhook/metrics/internal.h"
 
 static const char *const state_names[METRICS_EVIDENCE_STATE_COUNT] = {
     [METRICS_EVIDENCE_VALID] = "valid",     [METRICS_EVIDENCE_EXPIRED] = "expired",

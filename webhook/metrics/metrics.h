@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_METRICS_H
-#define WEBHOOK_METRICS_H
+#ifndef WEBHOOK_METRICS_METRICS_H
+#define WEBHOOK_METRICS_METRICS_H
 
 /*
  * metrics - counters of the running program, as text for Prometheus.
@@ -21,7 +21,7 @@
 #include "planner/base/text.h"
 #include "webhook/record/decision_log.h"
 #include "webhook/answer/exchange.h"
-#include "webhook/metrics_evidence.h"
+#include "webhook/metrics/evidence.h"
 
 enum metrics_path {
     METRICS_PATH_VALIDATE = 0,

@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_METRICS_INSIDE_H
-#define WEBHOOK_METRICS_INSIDE_H
+#ifndef WEBHOOK_METRICS_INTERNAL_H
+#define WEBHOOK_METRICS_INTERNAL_H
 
 /*
- * metrics_inside - what the files metrics*.c share: counting, and the forms of the text.
+ * internal - what the files metrics*.c share: counting, and the forms of the text.
  *
  * Errors     the buffer's.
  */
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/metrics.h"
+#include "webhook/metrics/metrics.h"
 
 static inline void metrics_add(_Atomic uint64_t *counter, uint64_t by)
 {
@@ -27,9 +27,9 @@ void metrics_write_head(struct buffer *b, const char *name, const char *type, co
 /* The whole of a gauge without labels. */
 void metrics_write_gauge(struct buffer *b, const char *name, const char *help, int64_t value);
 
-/* metrics_reviews.c */
+/* reviews.c */
 void metrics_write_reviews(struct metrics *metrics, struct buffer *b);
-/* metrics_evidence.c; NULL: nothing is known */
+/* evidence.c; NULL: nothing is known */
 void metrics_write_evidence(const struct metrics_evidence *evidence, struct buffer *b);
 
 #endif

@@ -1,4 +1,4 @@
-#include "webhook/metrics_watch.h"
+#include "webhook/metrics/watch.h"
 
 #include <inttypes.h>
 
