@@ -9,7 +9,7 @@
 #include "webhook/util/fingerprint.h"
 #include "webhook/serve.h"
 #include "webhook/serve_self.h"
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"
 
 struct serve {

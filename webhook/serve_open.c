@@ -6,7 +6,7 @@
 #include "webhook/util/input.h"
 #include "webhook/cli/output.h"
 #include "webhook/denials_page.h"
-#include "webhook/listen.h"
+#include "webhook/server/listen.h"
 #include "webhook/serve_inside.h"
 #include "webhook/serve_watch.h"
 

@@ -3,7 +3,7 @@
 
 /* serve_watch - between a watched cluster, the server that asks it, and the log. */
 
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"
 
 /* What the watch has to say, as a line of the log (a struct log). Any thread. */

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 
 struct fake_answer {
     int refused;        /* what asking gives; 0: it is taken */

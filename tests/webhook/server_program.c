@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 
 #define PATH_BYTES 4096
 

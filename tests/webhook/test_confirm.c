@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "webhook/confirm.h"
+#include "webhook/server/confirm.h"
 #include "webhook/answer/exchange.h"
 
 #define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}

@@ -9,7 +9,7 @@
 #include "helper.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/loopback.h"
+#include "webhook/server/loopback.h"
 #include "webhook/metrics/evidence.h"
 #include "webhook/record/recorder.h"
 

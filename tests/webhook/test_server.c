@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "webhook/budget.h"
-#include "webhook/head.h"
+#include "webhook/server/budget.h"
+#include "webhook/server/head.h"
 #include "webhook/util/log.h"
 #include "webhook/metrics/metrics.h"
 

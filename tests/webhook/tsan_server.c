@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "thread_client.h"
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 
 #define CLIENTS 6
 #define REQUESTS 60

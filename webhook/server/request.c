@@ -1,11 +1,11 @@
-#include "webhook/request.h"
+#include "webhook/server/request.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "webhook/server_inside.h"
+#include "webhook/server/internal.h"
 
 #define CHUNKED_FIRST_BYTES ((size_t)16 * 1024)
 

@@ -1,4 +1,4 @@
-#include "webhook/listen.h"
+#include "webhook/server/listen.h"
 
 #include <errno.h>
 #include <netdb.h>

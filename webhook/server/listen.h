@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_LISTEN_H
-#define WEBHOOK_LISTEN_H
+#ifndef WEBHOOK_SERVER_LISTEN_H
+#define WEBHOOK_SERVER_LISTEN_H
 
 /*
  * listen - opens a port for connections, of both families where no host is named.

@@ -1,4 +1,4 @@
-#include "webhook/loopback.h"
+#include "webhook/server/loopback.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

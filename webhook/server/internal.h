@@ -1,16 +1,16 @@
-#ifndef WEBHOOK_SERVER_INSIDE_H
-#define WEBHOOK_SERVER_INSIDE_H
+#ifndef WEBHOOK_SERVER_INTERNAL_H
+#define WEBHOOK_SERVER_INTERNAL_H
 
 /*
- * server_inside - what the server's files share; nobody else includes it.
+ * internal - what the server's files share; nobody else includes it.
  */
 
-#include "webhook/book.h"
-#include "webhook/budget.h"
-#include "webhook/jobs.h"
-#include "webhook/keeper.h"
-#include "webhook/request.h"
-#include "webhook/server.h"
+#include "webhook/server/connection_table.h"
+#include "webhook/server/budget.h"
+#include "webhook/server/jobs.h"
+#include "webhook/server/reaper.h"
+#include "webhook/server/request.h"
+#include "webhook/server/server.h"
 
 struct server {
     struct server_options options;

@@ -1,11 +1,11 @@
-#include "webhook/keeper.h"
+#include "webhook/server/reaper.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "webhook/server_inside.h"
+#include "webhook/server/internal.h"
 
 #define KEEPER_TURN_MSEC 100 /* how exactly times are kept */
 #define KEEPER_MAX_EVENTS 64

@@ -1,4 +1,4 @@
-#include "webhook/head.h"
+#include "webhook/server/head.h"
 
 #define MSEC_PER_SEC 1000
 #define MAX_TIMEOUT_DIGITS 9

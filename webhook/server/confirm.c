@@ -1,4 +1,4 @@
-#include "webhook/confirm.h"
+#include "webhook/server/confirm.h"
 
 #include <errno.h>
 

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "webhook/request.h"
-#include "webhook/server_inside.h"
+#include "webhook/server/request.h"
+#include "webhook/server/internal.h"
 
 #define ADMIN_MAX_CONNECTIONS 64
 #define ADMIN_IDLE_SEC 30

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/loopback.h"
-#include "webhook/request.h"
-#include "webhook/server_inside.h"
+#include "webhook/server/loopback.h"
+#include "webhook/server/request.h"
+#include "webhook/server/internal.h"
 
 #define ADMIN_MAX_PAGES 4 /* being sent at once: each may hold DENIALS_MAX_BYTES and more */
 #define ADMIN_MAX_HEAD_BYTES ((size_t)4 * 1024)

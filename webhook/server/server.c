@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* CPU_COUNT */
-#include "webhook/server.h"
+#include "webhook/server/server.h"
 
 #include <errno.h>
 #include <gnutls/abstract.h>
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "webhook/listen.h"
-#include "webhook/request.h"
-#include "webhook/server_inside.h"
+#include "webhook/server/listen.h"
+#include "webhook/server/request.h"
+#include "webhook/server/internal.h"
 
 #define SERVER_IDLE_SEC 180
 #define SERVER_SLOW_MSEC 10000

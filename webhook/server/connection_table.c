@@ -1,4 +1,4 @@
-#include "webhook/book.h"
+#include "webhook/server/connection_table.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

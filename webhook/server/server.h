@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_SERVER_H
-#define WEBHOOK_SERVER_H
+#ifndef WEBHOOK_SERVER_SERVER_H
+#define WEBHOOK_SERVER_SERVER_H
 
 /*
  * server - the webhook's port and the admin port (gate-v1, section 8). It knows HTTP and TLS; what

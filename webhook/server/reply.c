@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "webhook/answer/answer.h"
-#include "webhook/request.h"
+#include "webhook/server/request.h"
 
 #define RETRY_AFTER_SEC "1"
 

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_LOOPBACK_H
-#define WEBHOOK_LOOPBACK_H
+#ifndef WEBHOOK_SERVER_LOOPBACK_H
+#define WEBHOOK_SERVER_LOOPBACK_H
 
 /*
  * loopback - whether somebody speaks from this host, and to it.

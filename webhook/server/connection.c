@@ -1,4 +1,4 @@
-#include "webhook/connection.h"
+#include "webhook/server/connection.h"
 
 #include <errno.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#include "webhook/keeper.h"
-#include "webhook/server_inside.h"
+#include "webhook/server/reaper.h"
+#include "webhook/server/internal.h"
 
 #define PHASE_BITS 3
 #define PHASE_MASK ((UINT64_C(1) << PHASE_BITS) - 1)

@@ -1,4 +1,4 @@
-#include "webhook/budget.h"
+#include "webhook/server/budget.h"
 
 void budget_set_limits(struct budget *budget, uint64_t max_bytes, uint64_t max_in_flight)
 {

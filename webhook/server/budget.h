@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_BUDGET_H
-#define WEBHOOK_BUDGET_H
+#ifndef WEBHOOK_SERVER_BUDGET_H
+#define WEBHOOK_SERVER_BUDGET_H
 
 /*
  * budget - how much work may be in flight (gate-v1, sections 8 and 10): slots and bytes.

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_REQUEST_H
-#define WEBHOOK_REQUEST_H
+#ifndef WEBHOOK_SERVER_REQUEST_H
+#define WEBHOOK_SERVER_REQUEST_H
 
 /*
  * request - one request on the webhook's port, from its head to its answer (gate-v1, section 8).
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "planner/base/moment.h"
-#include "webhook/await.h"
-#include "webhook/head.h"
+#include "webhook/server/await.h"
+#include "webhook/server/head.h"
 #include "webhook/metrics/metrics.h"
 
 struct connection;

@@ -1,9 +1,9 @@
 /* request_note - what is kept of a request beside its answer: counters, a record, a line of the
  * log. */
 
-#include "webhook/request.h"
+#include "webhook/server/request.h"
 
-#include "webhook/server_inside.h"
+#include "webhook/server/internal.h"
 
 static void request_log(const struct request *request, const struct exchange *exchange,
                         const char *peer, bool verified)

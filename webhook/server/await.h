@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_AWAIT_H
-#define WEBHOOK_AWAIT_H
+#ifndef WEBHOOK_SERVER_AWAIT_H
+#define WEBHOOK_SERVER_AWAIT_H
 
 /*
  * await - a request whose answer depends on something the gate has not heard of yet: it waits on
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "k8s/cluster/cluster.h"
-#include "webhook/confirm.h"
+#include "webhook/server/confirm.h"
 
 #define AWAIT_MAX_NAMESPACE_BYTES 63 /* a longer name is no name of a Namespace */
 #define AWAIT_MAX_MSEC 30000 /* an API server waits for no webhook longer, whoever asks may */

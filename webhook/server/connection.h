@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_CONNECTION_H
-#define WEBHOOK_CONNECTION_H
+#ifndef WEBHOOK_SERVER_CONNECTION_H
+#define WEBHOOK_SERVER_CONNECTION_H
 
 /*
  * connection - one TLS connection: which phase it is in since when, and its way to the socket.
@@ -24,8 +24,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "webhook/budget.h"
-#include "webhook/request.h"
+#include "webhook/server/budget.h"
+#include "webhook/server/request.h"
 #include "webhook/tls/credentials.h"
 
 #define CONNECTION_MAX_HELD_BYTES 1024

@@ -1,11 +1,11 @@
-#include "webhook/await.h"
+#include "webhook/server/await.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "webhook/request.h"
-#include "webhook/server_inside.h"
+#include "webhook/server/request.h"
+#include "webhook/server/internal.h"
 
 static const struct server_gate *await_gate(const struct request *request)
 {

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_HEAD_H
-#define WEBHOOK_HEAD_H
+#ifndef WEBHOOK_SERVER_HEAD_H
+#define WEBHOOK_SERVER_HEAD_H
 
 /*
  * head - what of a request's header fields decides how it is answered (gate-v1, section 8).

@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_BOOK_H
-#define WEBHOOK_BOOK_H
+#ifndef WEBHOOK_SERVER_CONNECTION_TABLE_H
+#define WEBHOOK_SERVER_CONNECTION_TABLE_H
 
 /*
- * book - all open connections of the server and the addresses they come from: who is late, and who
+ * connection_table - all open connections of the server and the addresses they come from: who is late, and who
  * goes where there are too many (gate-v1, section 8).
  *
  * Beyond the limit the longest idle one goes first, else the oldest unfinished one of the address
@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-#include "webhook/connection.h"
+#include "webhook/server/connection.h"
 #include "webhook/metrics/metrics.h"
 
 #define BOOK_PEER_BUCKETS 256

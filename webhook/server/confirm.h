@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_CONFIRM_H
-#define WEBHOOK_CONFIRM_H
+#ifndef WEBHOOK_SERVER_CONFIRM_H
+#define WEBHOOK_SERVER_CONFIRM_H
 
 /*
  * confirm - what has to be asked of the API server before a decision is final, and what is said

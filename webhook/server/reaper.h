@@ -1,8 +1,8 @@
-#ifndef WEBHOOK_KEEPER_H
-#define WEBHOOK_KEEPER_H
+#ifndef WEBHOOK_SERVER_REAPER_H
+#define WEBHOOK_SERVER_REAPER_H
 
 /*
- * keeper - the server's one thread beside those that serve: it ends what is late, and waits for
+ * reaper - the server's one thread beside those that serve: it ends what is late, and waits for
  * handshakes that stand still.
  *
  * libmicrohttpd with epoll tries an unfinished handshake again and again without waiting. So a
@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "webhook/book.h"
+#include "webhook/server/connection_table.h"
 
 struct keeper {
     struct book *book;

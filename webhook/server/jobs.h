@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_JOBS_H
-#define WEBHOOK_JOBS_H
+#ifndef WEBHOOK_SERVER_JOBS_H
+#define WEBHOOK_SERVER_JOBS_H
 
 /*
  * jobs - threads for requests that take long, so that those which serve connections never do.

@@ -1,9 +1,9 @@
-#include "webhook/jobs.h"
+#include "webhook/server/jobs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "webhook/request.h"
+#include "webhook/server/request.h"
 
 static void *jobs_run(void *argument)
 {
