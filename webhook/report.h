@@ -25,8 +25,8 @@
 #include "planner/base/list.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
-#include "webhook/event.h"
-#include "webhook/replay.h"
+#include "webhook/audit/event.h"
+#include "webhook/audit/replay.h"
 
 #define REPORT_SCHEMA "sandgate.denials.v1"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "k8s/document/document.h"
-#include "webhook/event.h"
-#include "webhook/replay.h"
+#include "webhook/audit/event.h"
+#include "webhook/audit/replay.h"
 #include "webhook/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

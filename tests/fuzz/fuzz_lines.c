@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "webhook/lines.h"
+#include "webhook/audit/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

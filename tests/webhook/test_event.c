@@ -9,10 +9,10 @@
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
 #include "webhook/answer/answer.h"
-#include "webhook/event.h"
-#include "webhook/event_inside.h"
-#include "webhook/replay.h"
-#include "webhook/replay_diff.h"
+#include "webhook/audit/event.h"
+#include "webhook/audit/event_internal.h"
+#include "webhook/audit/replay.h"
+#include "webhook/audit/replay_diff.h"
 #include "webhook/report.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);

@@ -1,4 +1,4 @@
-#include "webhook/replay.h"
+#include "webhook/audit/replay.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "webhook/commands/commands.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
-#include "webhook/lines.h"
+#include "webhook/audit/lines.h"
 #include "webhook/report_inside.h"
 
 #define REPLAY_SCHEMA "sandgate.replay.v1"

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "webhook/lines.h"
+#include "webhook/audit/lines.h"
 #include "webhook/report.h"
 
 /* Memory for the reading of one event. */

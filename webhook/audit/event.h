@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_EVENT_H
-#define WEBHOOK_EVENT_H
+#ifndef WEBHOOK_AUDIT_EVENT_H
+#define WEBHOOK_AUDIT_EVENT_H
 
 /*
  * event - what a log says of one decision of the gate: an event of the API server's audit log with

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "webhook/lines_inside.h"
+#include "webhook/audit/lines_internal.h"
 
 #define MAX_DEPTH 4096u /* beyond that it is no log of ours */
 

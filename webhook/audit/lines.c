@@ -1,4 +1,4 @@
-#include "webhook/lines.h"
+#include "webhook/audit/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "webhook/lines_inside.h"
+#include "webhook/audit/lines_internal.h"
 
 #define BYTE_ORDER_MARK STR("\xef\xbb\xbf")
 

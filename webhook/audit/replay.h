@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_REPLAY_H
-#define WEBHOOK_REPLAY_H
+#ifndef WEBHOOK_AUDIT_REPLAY_H
+#define WEBHOOK_AUDIT_REPLAY_H
 
 /*
  * replay - a recorded plan made again: its recorded input through the planner of this program, and
@@ -12,7 +12,7 @@
 
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/event.h"
+#include "webhook/audit/event.h"
 
 #define REPLAY_MAX_DIFF_BYTES ((size_t)32 * 1024)
 #define REPLAY_DIFF_CONTEXT 2 /* lines */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "webhook/lines_inside.h"
+#include "webhook/audit/lines_internal.h"
 
 #define GZIP_MAGIC STR("\x1f\x8b")
 #define GZIP_WINDOW_BITS (15 + 16) /* gzip's head and trailer, and nothing else */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/event_inside.h"
+#include "webhook/audit/event_internal.h"
 
 #define KEY_MAX_BYTES 512 /* of an annotation's key */
 #define KEY_OUTCOME STR("/outcome")

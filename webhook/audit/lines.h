@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_LINES_H
-#define WEBHOOK_LINES_H
+#ifndef WEBHOOK_AUDIT_LINES_H
+#define WEBHOOK_AUDIT_LINES_H
 
 /*
  * lines - a log as a row of texts, one an event: out of files, gzip streams and pipes, in constant

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/event_inside.h"
+#include "webhook/audit/event_internal.h"
 
 static const struct document_shape texts_shape[] = {{.key = "*"}, {0}};
 static const struct document_shape owner_shape[] = {{.key = "kind"}, {.key = "name"}, {0}};

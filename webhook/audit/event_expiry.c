@@ -1,9 +1,9 @@
-/* event_lapse - evidence and exemptions that end soon, as a log shows it. */
+/* event_expiry - evidence and exemptions that end soon, as a log shows it. */
 
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/event.h"
+#include "webhook/audit/event.h"
 
 #define WARNING_HEAD STR("sandgate: ends at ")
 #define WARNING_MIDDLE STR(", sign it anew before: ")

@@ -5,7 +5,7 @@
 
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/event_inside.h"
+#include "webhook/audit/event_internal.h"
 #include "webhook/gate/gate.h"
 
 #define GENERATED_BYTES 5 /* that the API server puts behind a generateName */

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_REPLAY_DIFF_H
-#define WEBHOOK_REPLAY_DIFF_H
+#ifndef WEBHOOK_AUDIT_REPLAY_DIFF_H
+#define WEBHOOK_AUDIT_REPLAY_DIFF_H
 
 /*
  * replay_diff - how two packets differ.

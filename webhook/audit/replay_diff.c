@@ -1,11 +1,11 @@
-#include "webhook/replay_diff.h"
+#include "webhook/audit/replay_diff.h"
 
 #include <errno.h>
 
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/event_inside.h"
-#include "webhook/replay.h"
+#include "webhook/audit/event_internal.h"
+#include "webhook/audit/replay.h"
 
 #define MAX_LINES ((size_t)4096) /* of one packet, a member a line */
 #define MAX_TABLE ((size_t)400)  /* lines that are compared each with each */

@@ -1,14 +1,14 @@
-#ifndef WEBHOOK_EVENT_INSIDE_H
-#define WEBHOOK_EVENT_INSIDE_H
+#ifndef WEBHOOK_AUDIT_EVENT_INTERNAL_H
+#define WEBHOOK_AUDIT_EVENT_INTERNAL_H
 
 /*
- * event_inside - what the files event*.c share.
+ * event_internal - what the files event*.c share.
  *
  * Errors     as in event.h; -EBADMSG what cannot be read.
  */
 
 #include "k8s/document/document.h"
-#include "webhook/event.h"
+#include "webhook/audit/event.h"
 
 /* event_audit.c, event_record.c: the tree that they ask for, and what they make of it. */
 extern const struct document_shape event_audit_shape[];

@@ -1,13 +1,13 @@
-#ifndef WEBHOOK_LINES_INSIDE_H
-#define WEBHOOK_LINES_INSIDE_H
+#ifndef WEBHOOK_AUDIT_LINES_INTERNAL_H
+#define WEBHOOK_AUDIT_LINES_INTERNAL_H
 
 /*
- * lines_inside - what the files lines*.c share.
+ * lines_internal - what the files lines*.c share.
  *
  * Errors     as in lines.h.
  */
 
-#include "webhook/lines.h"
+#include "webhook/audit/lines.h"
 
 /* lines_input.c: bytes of the file, unpacked. More behind `end`; 1: some came, 0: the end. What is
  * before `begin` may go; -ENOBUFS where the room is full and may not grow. */

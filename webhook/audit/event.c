@@ -1,8 +1,8 @@
-#include "webhook/event.h"
+#include "webhook/audit/event.h"
 
 #include <errno.h>
 
-#include "webhook/event_inside.h"
+#include "webhook/audit/event_internal.h"
 #include "planner/base/tree.h"
 
 #define GLANCE_BYTES ((size_t)256) /* in which an event says what it is, as servers write it */

@@ -1,4 +1,4 @@
-#include "webhook/replay.h"
+#include "webhook/audit/replay.h"
 
 #include <errno.h>
 
@@ -7,9 +7,9 @@
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/event_inside.h"
+#include "webhook/audit/event_internal.h"
 #include "webhook/gate/gate.h"
-#include "webhook/replay_diff.h"
+#include "webhook/audit/replay_diff.h"
 
 const char *replay_state_text(enum replay_state state)
 {
