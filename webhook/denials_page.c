@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 /* What was recorded is read as `review` reads it: one way to show a denial, tested once. */
 static int add_line(struct report *report, struct str line)

@@ -9,7 +9,7 @@
 #include "k8s/document/document.h"
 #include "webhook/audit/event.h"
 #include "webhook/audit/replay.h"
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

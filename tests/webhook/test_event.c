@@ -13,7 +13,7 @@
 #include "webhook/audit/event_internal.h"
 #include "webhook/audit/replay.h"
 #include "webhook/audit/replay_diff.h"
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "webhook/audit/lines.h"
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 /* Memory for the reading of one event. */
 #define REVIEW_MAX_EVENT_BYTES ((size_t)16 << 20)

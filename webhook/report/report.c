@@ -1,4 +1,4 @@
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "planner/advice.h"
 #include "planner/base/tree.h"
 #include "webhook/util/clean.h"
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 #define SLOTS 32768u /* of the table of rows; more than three a row */
 

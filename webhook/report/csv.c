@@ -1,8 +1,8 @@
-/* report_csv - rows for a spreadsheet, with what it would compute made plain text. */
+/* csv - rows for a spreadsheet, with what it would compute made plain text. */
 
 #include <errno.h>
 
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 #define MAX_CSV_ROW_BYTES ((size_t)8 << 20)
 

@@ -1,8 +1,8 @@
-/* report_json - a report for programs. */
+/* json - a report for programs. */
 
 #include <errno.h>
 
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 #define MAX_ROW_JSON_BYTES ((size_t)8 << 20)
 #define MAX_PART_JSON_BYTES ((size_t)32 << 20)

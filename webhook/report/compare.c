@@ -1,11 +1,11 @@
-/* report_compare - what changed since an earlier report. */
+/* compare - what changed since an earlier report. */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 #define SLOTS (REPORT_MAX_CHANGES * 2)
 #define MAX_EARLIER_NODES 4000000u

@@ -1,9 +1,9 @@
-/* report_recent - which decisions were counted already, in bounded memory. */
+/* recent - which decisions were counted already, in bounded memory. */
 
 #include <stdlib.h>
 
 #include "planner/base/tree.h"
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 #define WAYS 4u
 #define SETS (REPORT_RECENT_IDS / WAYS)

@@ -1,7 +1,7 @@
-/* report_times - how many decisions fell into each stretch of time. The stretches grow with what
+/* times - how many decisions fell into each stretch of time. The stretches grow with what
  * they have to cover, so that a log of minutes and one of years take the same room. */
 
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 /* Each a multiple of the one before, so that stretches join without being counted again. */
 static const int64_t widths_sec[] = {

@@ -1,4 +1,4 @@
-/* report_sums - events by a name, and what to do about a finding. */
+/* sums - events by a name, and what to do about a finding. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 #include "webhook/gate/gate.h"
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)
 {

@@ -1,26 +1,26 @@
-#ifndef WEBHOOK_REPORT_INSIDE_H
-#define WEBHOOK_REPORT_INSIDE_H
+#ifndef WEBHOOK_REPORT_INTERNAL_H
+#define WEBHOOK_REPORT_INTERNAL_H
 
 /*
- * report_inside - what the files report*.c share.
+ * internal - what the files report*.c share.
  */
 
 #include "planner/base/buffer.h"
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
-/* report_filter.c */
+/* filter.c */
 bool report_passes(const struct report_filter *filter, const struct event *event);
 /* The same, whatever verdict, outcome and findings are. */
 bool report_passes_around(const struct report_filter *filter, const struct event *event);
 
-/* report_recent.c: whether a decision was counted already, by its id or, where audit log and
+/* recent.c: whether a decision was counted already, by its id or, where audit log and
  * decision log are read together, by its twin there. Remembers it. */
 struct report_recent *report_recent_new(void);
 void report_recent_free(struct report_recent *recent);
 bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
                         const struct event *event);
 
-/* report_sums.c */
+/* sums.c */
 int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)
     __attribute__((warn_unused_result));
 /* Counts one event under that name. */
@@ -39,17 +39,17 @@ static inline void report_hash(struct siphash *h, struct str s)
         siphash_add(h, s);
 }
 
-/* report_compare.c: which list of an earlier report's changes it belongs to. */
+/* compare.c: which list of an earlier report's changes it belongs to. */
 bool report_change_is_new_finding(const struct report_change *change);
 bool report_change_is_gone_finding(const struct report_change *change);
 bool report_change_is_new_workload(const struct report_change *change);
 bool report_change_is_gone_workload(const struct report_change *change);
 bool report_change_is_count(const struct report_change *change);
 
-/* report_times.c */
+/* times.c */
 void report_times_add(struct report_times *times, struct moment at, enum event_verdict verdict);
 
-/* report_json.c: s as a JSON string in which nothing drives a terminal or opens a tag. */
+/* json.c: s as a JSON string in which nothing drives a terminal or opens a tag. */
 void report_add_safe(struct buffer *b, struct str s);
 /* JSON as it stands, with the same escapes within its texts. */
 void report_add_safe_json(struct buffer *b, struct str json);

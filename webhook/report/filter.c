@@ -1,6 +1,6 @@
-/* report_filter - which events become rows. */
+/* filter - which events become rows. */
 
-#include "webhook/report_inside.h"
+#include "webhook/report/internal.h"
 
 /* pattern: all of text, or its beginning where it ends with `*`. */
 static bool fits(struct str pattern, struct str text)

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* memmem */
-/* report_html - the report as a page that stands alone: page/report.html with its style, its script
+/* html - the report as a page that stands alone: page/report.html with its style, its script
  * and the report's JSON in it. The policy lets nothing run but that script, and nothing be fetched.
  */
 
@@ -8,7 +8,7 @@
 
 #include "k8s/util/base64.h"
 #include "k8s/util/digest.h"
-#include "webhook/report.h"
+#include "webhook/report/report.h"
 
 /* .cmake/Embed.cmake */
 extern const unsigned char page_report_html[], page_report_css[], page_report_js[];

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_REPORT_H
-#define WEBHOOK_REPORT_H
+#ifndef WEBHOOK_REPORT_REPORT_H
+#define WEBHOOK_REPORT_REPORT_H
 
 /*
  * report - many events of logs (event.h) as a page for people: equal denials as one row, sums by
@@ -157,7 +157,7 @@ struct report_times {
     uint64_t denied[REPORT_MAX_BARS], violates[REPORT_MAX_BARS];
 };
 
-struct report_recent; /* ids, report_recent.c */
+struct report_recent; /* ids, recent.c */
 
 struct report {
     struct report_filter filter;
