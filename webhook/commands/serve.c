@@ -1,4 +1,4 @@
-#include "webhook/serve.h"
+#include "webhook/serve/serve.h"
 #include "planner/base/arena.h"
 #include "webhook/commands/commands.h"
 #include "webhook/cli/known.h"

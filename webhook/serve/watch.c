@@ -1,4 +1,4 @@
-#include "webhook/serve_watch.h"
+#include "webhook/serve/watch.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "webhook/serve_self.h"
+#include "webhook/serve/self.h"
 
 #include <errno.h>
 #include <time.h>

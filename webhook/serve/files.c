@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "webhook/serve_inside.h"
+#include "webhook/serve/internal.h"
 
 #define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
 

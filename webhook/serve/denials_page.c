@@ -1,4 +1,4 @@
-#include "webhook/denials_page.h"
+#include "webhook/serve/denials_page.h"
 
 #include <errno.h>
 #include <stdio.h>

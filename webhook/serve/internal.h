@@ -1,14 +1,14 @@
-#ifndef WEBHOOK_SERVE_INSIDE_H
-#define WEBHOOK_SERVE_INSIDE_H
+#ifndef WEBHOOK_SERVE_INTERNAL_H
+#define WEBHOOK_SERVE_INTERNAL_H
 
 /*
- * serve_inside - what serve's files share; nobody else includes it. serve.c is its life,
- * serve_open.c its beginning, serve_files.c what is read again while it runs.
+ * internal - what serve's files share; nobody else includes it. serve.c is its life,
+ * open.c its beginning, files.c what is read again while it runs.
  */
 
 #include "webhook/util/fingerprint.h"
-#include "webhook/serve.h"
-#include "webhook/serve_self.h"
+#include "webhook/serve/serve.h"
+#include "webhook/serve/self.h"
 #include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"
 
@@ -34,7 +34,7 @@ static inline void serve_done_config(struct config **config)
 
 #define cleanup_config __attribute__((cleanup(serve_done_config)))
 
-/* ---- serve_open.c ---- */
+/* ---- open.c ---- */
 
 /* Everything that is read at the start. Complains about all that is wrong with it. */
 int serve_read(struct serve *serve, struct config **ret_config)
@@ -43,7 +43,7 @@ int serve_read(struct serve *serve, struct config **ret_config)
 int serve_open(struct serve *serve, const struct config *config)
     __attribute__((warn_unused_result, nonnull));
 
-/* ---- serve_files.c ---- */
+/* ---- files.c ---- */
 
 struct tls_files serve_tls_files(const struct config *config);
 struct fingerprint serve_look_at_tls(const struct config *config);

@@ -5,10 +5,10 @@
 #include "k8s/util/file.h"
 #include "webhook/util/input.h"
 #include "webhook/cli/output.h"
-#include "webhook/denials_page.h"
+#include "webhook/serve/denials_page.h"
 #include "webhook/server/listen.h"
-#include "webhook/serve_inside.h"
-#include "webhook/serve_watch.h"
+#include "webhook/serve/internal.h"
+#include "webhook/serve/watch.h"
 
 #define SERVE_NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 #define SERVE_MAX_NAMESPACE_BYTES 253

@@ -1,4 +1,4 @@
-#include "webhook/serve.h"
+#include "webhook/serve/serve.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "k8s/api/api.h"
 #include "webhook/commands/commands.h"
-#include "webhook/serve_inside.h"
+#include "webhook/serve/internal.h"
 
 #define SERVE_LOOK_MSEC 1000   /* between two looks at the files, where a look is cheap */
 #define SERVE_LOOK_SHARE 20    /* and at most one part in so many of the time goes into looking */

@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_SERVE_H
-#define WEBHOOK_SERVE_H
+#ifndef WEBHOOK_SERVE_SERVE_H
+#define WEBHOOK_SERVE_SERVE_H
 
 /*
  * serve - the life of the running gate: start, readings again, drain, end (gate-v1, sections 8, 9).

@@ -2,7 +2,7 @@
 #define WEBHOOK_SERVE_SELF_H
 
 /*
- * serve_self - what serve does where the gate makes its certificates itself (`tls.self.secret`);
+ * self - what serve does where the gate makes its certificates itself (`tls.self.secret`);
  * all of it does nothing where it does not.
  *
  * Errors     0; -EINVAL and -ENOENT with reterr_reason; another negative errno.

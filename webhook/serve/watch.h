@@ -1,7 +1,7 @@
 #ifndef WEBHOOK_SERVE_WATCH_H
 #define WEBHOOK_SERVE_WATCH_H
 
-/* serve_watch - between a watched cluster, the server that asks it, and the log. */
+/* watch - between a watched cluster, the server that asks it, and the log. */
 
 #include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"

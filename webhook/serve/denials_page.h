@@ -1,5 +1,5 @@
-#ifndef WEBHOOK_DENIALS_PAGE_H
-#define WEBHOOK_DENIALS_PAGE_H
+#ifndef WEBHOOK_SERVE_DENIALS_PAGE_H
+#define WEBHOOK_SERVE_DENIALS_PAGE_H
 
 /*
  * denials_page - the last denials of a replica as the page that `review --output html` writes.
