@@ -20,8 +20,28 @@
 #define ANSWER_MAX_FINDINGS_BYTES (4 * 1024)
 #define ANSWER_MAX_ANNOTATIONS_BYTES (32 * 1024)
 #define ANSWER_LAPSE_WARNING_SEC (72 * 3600)
+#define ANSWER_MAX_PAIRS 16
 
 enum answer_format { ANSWER_JSON = 0, ANSWER_YAML };
+
+/* One audit annotation. */
+struct answer_pair {
+    const char *key;
+    struct str value;
+};
+
+struct answer_response {
+    struct str uid;
+    bool allowed;
+    int code;           /* of a denial */
+    const char *reason; /* likewise */
+    struct str message; /* likewise */
+    int retry_after_sec;
+    struct str warnings[ANSWER_MAX_WARNINGS];
+    size_t warning_count;
+    struct answer_pair pairs[ANSWER_MAX_PAIRS];
+    size_t pair_count;
+};
 
 /* The whole AdmissionReview with only `response`. */
 int answer_write(const struct decision *decision, struct str uid, enum answer_format format,
@@ -29,7 +49,6 @@ int answer_write(const struct decision *decision, struct str uid, enum answer_fo
     __attribute__((warn_unused_result, nonnull));
 
 /* The same in two steps: all that the answer says, which a record says too, and its text. */
-struct answer_response;
 int answer_make(const struct decision *decision, struct str uid, struct arena *arena,
                 const struct answer_response **ret_response)
     __attribute__((warn_unused_result, nonnull));

@@ -1,4 +1,4 @@
-#include "webhook/answer/internal.h"
+#include "webhook/answer/hint.h"
 
 const char *answer_hint(enum plan_code code)
 {

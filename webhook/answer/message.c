@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "planner/advice.h"
+#include "webhook/answer/hint.h"
 #include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 

@@ -4,7 +4,7 @@
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/answer/internal.h"
+#include "webhook/answer/hint.h"
 #include "webhook/commands/check.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/yaml.h"

@@ -4,7 +4,7 @@
 
 #include "k8s/review/workload.h"
 #include "planner/base/tree.h"
-#include "webhook/answer/internal.h"
+#include "webhook/answer/answer.h"
 #include "webhook/util/clean.h"
 #include "webhook/record/text.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "webhook/answer/internal.h"
+#include "webhook/answer/hint.h"
 #include "webhook/util/clean.h"
 #include "webhook/gate/gate.h"
 #include "webhook/report/internal.h"
