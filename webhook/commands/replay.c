@@ -9,7 +9,7 @@
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/audit/lines.h"
-#include "webhook/report/internal.h"
+#include "webhook/report/json.h"
 
 #define REPLAY_SCHEMA "sandgate.replay.v1"
 #define REPLAY_MAX_EVENT_BYTES ((size_t)32 << 20)

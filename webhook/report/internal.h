@@ -49,9 +49,4 @@ bool report_change_is_count(const struct report_change *change);
 /* times.c */
 void report_times_add(struct report_times *times, struct moment at, enum event_verdict verdict);
 
-/* json.c: s as a JSON string in which nothing drives a terminal or opens a tag. */
-void report_add_safe(struct buffer *b, struct str s);
-/* JSON as it stands, with the same escapes within its texts. */
-void report_add_safe_json(struct buffer *b, struct str json);
-
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "webhook/report/internal.h"
+#include "webhook/report/json.h"
 
 #define MAX_ROW_JSON_BYTES ((size_t)8 << 20)
 #define MAX_PART_JSON_BYTES ((size_t)32 << 20)
