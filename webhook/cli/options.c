@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "planner/base/arena.h"
-#include "webhook/commands/commands.h"
+#include "webhook/cli/status.h"
 #include "webhook/cli/output.h"
 
 #define HELP_COLUMN 30     /* where the explanations of --help begin */

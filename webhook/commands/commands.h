@@ -9,10 +9,7 @@
  * people: "sandgate plan", or "kubectl sandgate plan".
  */
 
-/* Exit statuses. What COMMAND_NO means is the command's affair; 2 is always "could not answer". */
-#define COMMAND_YES 0
-#define COMMAND_NO 1
-#define COMMAND_FAILED 2
+#include "webhook/cli/status.h"
 
 struct command {
     const char *name;

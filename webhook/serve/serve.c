@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "k8s/api/api.h"
-#include "webhook/commands/commands.h"
+#include "webhook/cli/status.h"
 #include "webhook/serve/internal.h"
 
 #define SERVE_LOOK_MSEC 1000   /* between two looks at the files, where a look is cheap */
