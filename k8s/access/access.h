@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/policy/policy.h"
+#include "planner/base/list.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

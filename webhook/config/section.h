@@ -13,7 +13,7 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-#include "k8s/policy/policy.h"
+#include "planner/base/list.h"
 #include "webhook/config/config.h"
 
 #define SECTION_MAX_KEYS 16

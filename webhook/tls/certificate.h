@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "k8s/policy/policy.h"
+#include "planner/base/list.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "k8s/policy/policy.h"
+#include "planner/base/list.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
