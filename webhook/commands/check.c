@@ -22,7 +22,7 @@ static const char check_about[] =
 /* What the command line says. */
 struct check_line {
     struct option_texts files;
-    struct open_world_choice world;
+    struct open_runtime_choice runtime;
     const char *namespace_name;
     const char *as_of;
     unsigned output;
@@ -32,7 +32,7 @@ struct check_line {
 static enum options_result check_read_line(struct check_line *line, int argc, char **argv,
                                            struct arena *arena, struct operands *ret_operands)
 {
-    struct option_row rows[CHECK_OWN_ROWS + OPEN_WORLD_ROWS] = {
+    struct option_row rows[CHECK_OWN_ROWS + OPEN_RUNTIME_ROWS] = {
         {.name = "filename",
          .letter = 'f',
          .kind = OPTION_TEXTS,
@@ -57,7 +57,7 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
 
-    open_world_rows(&line->world, rows + CHECK_OWN_ROWS);
+    open_runtime_rows(&line->runtime, rows + CHECK_OWN_ROWS);
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
@@ -98,28 +98,28 @@ static int check_status(const struct check *check)
     return check->denied > 0 ? COMMAND_NO : COMMAND_YES;
 }
 
-static struct str check_namespace(const struct check_line *line, const struct world *world)
+static struct str check_namespace(const struct check_line *line, const struct runtime *runtime)
 {
-    struct str name = world_context_namespace(world);
+    struct str name = runtime_context_namespace(runtime);
 
     if (line->namespace_name != NULL)
         return str_of(line->namespace_name);
     return name.len > 0 ? name : STR("default");
 }
 
-static int check_in_world(const struct check_line *line, const struct files *files,
-                          struct moment now, struct arena *arena)
+static int check_in_runtime(const struct check_line *line, const struct files *files,
+                            struct moment now, struct arena *arena)
 {
-    cleanup_open_world struct open_world open = {0};
+    cleanup_open_runtime struct open_runtime open = {0};
     struct check check = {
         .now = now,
         .output = (enum check_output)line->output,
     };
-    int r = open_world(&line->world, &open);
+    int r = open_runtime(&line->runtime, &open);
 
     if (r != 0)
         return COMMAND_FAILED;
-    check.namespace_name = check_namespace(line, open.world);
+    check.namespace_name = check_namespace(line, open.runtime);
     check.snapshot = open.snapshot;
     check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
     r = check_all(&check, files, arena);
@@ -144,14 +144,14 @@ static int check_run(int argc, char **argv)
         return options_status(result);
     if (line.files.count + operands.count == 0)
         return options_refuse(argv[0], "-f FILE is needed, or -f - for standard input");
-    problem = open_world_problem(&line.world);
+    problem = open_runtime_problem(&line.runtime);
     if (problem != NULL)
         return options_refuse(argv[0], "%s", problem);
-    if (!open_world_moment(line.as_of, &now))
+    if (!open_runtime_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
     if (check_add_files(&line, &operands, &files) != 0)
         return COMMAND_FAILED;
-    return check_in_world(&line, &files, now, &arena);
+    return check_in_runtime(&line, &files, now, &arena);
 }
 
 const struct command command_check = {

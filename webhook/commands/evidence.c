@@ -21,7 +21,7 @@ static const char *const evidence_outputs[] = {"table", "json", NULL};
 
 /* What the command line says. */
 struct evidence_line {
-    struct open_world_choice world;
+    struct open_runtime_choice runtime;
     const char *namespace_name;
     const char *as_of;
     bool expiring;
@@ -31,7 +31,7 @@ struct evidence_line {
 static enum options_result evidence_read_line(struct evidence_line *line, int argc, char **argv,
                                               struct arena *arena, struct operands *ret_operands)
 {
-    struct option_row rows[EVIDENCE_OWN_ROWS + OPEN_WORLD_ROWS] = {
+    struct option_row rows[EVIDENCE_OWN_ROWS + OPEN_RUNTIME_ROWS] = {
         option_known_text(OPTION_NAMESPACE, &line->namespace_name),
         option_known_text(OPTION_AS_OF, &line->as_of),
         {.name = "expiring",
@@ -53,7 +53,7 @@ static enum options_result evidence_read_line(struct evidence_line *line, int ar
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
 
-    open_world_rows(&line->world, rows + EVIDENCE_OWN_ROWS);
+    open_runtime_rows(&line->runtime, rows + EVIDENCE_OWN_ROWS);
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
@@ -271,8 +271,8 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
 
 static int evidence_list(const struct evidence_line *line, struct moment now, struct arena *arena)
 {
-    cleanup_open_world struct open_world open = {0};
-    int r = open_world(&line->world, &open);
+    cleanup_open_runtime struct open_runtime open = {0};
+    int r = open_runtime(&line->runtime, &open);
 
     if (r != 0)
         return COMMAND_FAILED;
@@ -301,10 +301,10 @@ static int evidence_run(int argc, char **argv)
         return options_status(result);
     if (operands.count > 0)
         return options_refuse(argv[0], "unexpected argument %s", operands.items[0]);
-    problem = open_world_problem(&line.world);
+    problem = open_runtime_problem(&line.runtime);
     if (problem != NULL)
         return options_refuse(argv[0], "%s", problem);
-    if (!open_world_moment(line.as_of, &now))
+    if (!open_runtime_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
     return evidence_list(&line, now, &arena);
 }

@@ -6,10 +6,10 @@
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
 
-void open_world_rows(struct open_world_choice *choice,
-                     struct option_row ret_rows[static OPEN_WORLD_ROWS])
+void open_runtime_rows(struct open_runtime_choice *choice,
+                       struct option_row ret_rows[static OPEN_RUNTIME_ROWS])
 {
-    const struct option_row rows[OPEN_WORLD_ROWS] = {
+    const struct option_row rows[OPEN_RUNTIME_ROWS] = {
         option_known_text(OPTION_EVIDENCE, &choice->evidence),
         option_known_text(OPTION_KUBECONFIG, &choice->kubeconfig),
         option_known_text(OPTION_CONTEXT, &choice->context),
@@ -20,7 +20,7 @@ void open_world_rows(struct open_world_choice *choice,
     memcpy(ret_rows, rows, sizeof(rows));
 }
 
-const char *open_world_problem(const struct open_world_choice *choice)
+const char *open_runtime_problem(const struct open_runtime_choice *choice)
 {
     if (choice->evidence != NULL && (choice->kubeconfig != NULL || choice->context != NULL))
         return "evidence comes from a folder (--evidence) or from a cluster (--kubeconfig, "
@@ -31,7 +31,7 @@ const char *open_world_problem(const struct open_world_choice *choice)
     return NULL;
 }
 
-static void complain_report(const struct world_report *report, int r)
+static void complain_report(const struct runtime_report *report, int r)
 {
     if (r != 0 && report->reason_count == 0)
         complain("%s", strerror(-r));
@@ -41,49 +41,49 @@ static void complain_report(const struct world_report *report, int r)
         complain("warning: %.*s", (int)report->warnings[i].len, report->warnings[i].ptr);
 }
 
-static int read_cluster(struct world *world)
+static int read_cluster(struct runtime *runtime)
 {
     struct arena cleanup_arena arena = {0};
     struct str reason = {0};
-    uint64_t deadline_msec = api_clock_msec() + OPEN_WORLD_READ_MSEC;
-    int r = world_read_once(world, deadline_msec, &arena, &reason);
+    uint64_t deadline_msec = api_clock_msec() + OPEN_RUNTIME_READ_MSEC;
+    int r = runtime_read_once(runtime, deadline_msec, &arena, &reason);
 
     if (r != 0)
         complain("%s", str_present(reason) ? reason.ptr : strerror(-r));
     return r;
 }
 
-int open_world(const struct open_world_choice *choice, struct open_world *ret_open)
+int open_runtime(const struct open_runtime_choice *choice, struct open_runtime *ret_open)
 {
-    const struct world_overrides overrides = {
+    const struct runtime_overrides overrides = {
         .evidence_directory = choice->evidence,
         .keyring_directory = choice->keyring,
         .kubeconfig = choice->kubeconfig,
         .context = choice->context,
     };
-    struct world_report report = {0};
-    int r = world_open(choice->config, &overrides, &ret_open->world, &report);
+    struct runtime_report report = {0};
+    int r = runtime_open(choice->config, &overrides, &ret_open->runtime, &report);
 
     complain_report(&report, r);
-    world_report_done(&report);
+    runtime_report_done(&report);
     if (r == 0)
-        r = read_cluster(ret_open->world);
+        r = read_cluster(ret_open->runtime);
     if (r != 0)
         return r;
-    ret_open->snapshot = world_snapshot(ret_open->world);
-    ret_open->config = world_config(ret_open->world);
+    ret_open->snapshot = runtime_snapshot(ret_open->runtime);
+    ret_open->config = runtime_config(ret_open->runtime);
     return 0;
 }
 
-void open_world_done(struct open_world *open)
+void open_runtime_done(struct open_runtime *open)
 {
     snapshot_unref(open->snapshot);
     config_unref(open->config);
-    world_free(open->world);
-    *open = (struct open_world){0};
+    runtime_free(open->runtime);
+    *open = (struct open_runtime){0};
 }
 
-bool open_world_moment(const char *text, struct moment *ret_moment)
+bool open_runtime_moment(const char *text, struct moment *ret_moment)
 {
     struct timespec now = {0};
 

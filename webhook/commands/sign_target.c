@@ -242,7 +242,7 @@ int sign_target_judge(const struct sign_target *target, const struct signer *sig
         place_of_reason(target, evidence->reason, &line, &column);
         return refuse_at(target, line, column, evidence->reason);
     }
-    if (open_world_moment(NULL, &now) && evidence_expired(evidence, now))
+    if (open_runtime_moment(NULL, &now) && evidence_expired(evidence, now))
         complain("%s: signed, but expires_at has passed already", target->file);
     return 0;
 }

@@ -8,14 +8,14 @@
 #include "webhook/runtime/internal.h"
 
 /* `what`, or what else could be wrong where nobody said. */
-static int refuse(struct world_report *report, int r, struct str what)
+static int refuse(struct runtime_report *report, int r, struct str what)
 {
     if (r == -ENOMEM)
         return r;
     report->evidence_failed = true;
     if (!str_present(what))
         what = STR("the cluster cannot be used as a source of evidence");
-    r = world_report_add(report, what);
+    r = runtime_report_add(report, what);
     return r != 0 ? r : -EINVAL;
 }
 
@@ -31,17 +31,17 @@ static struct fingerprint look_at(const char *kubeconfig)
 
 /* A person's kubeconfig counts before the service account of the pod that she may be in; the gate's
  * own account is the other way round. */
-static int find_access(const struct world *world, const struct config *config, struct arena *arena,
-                       struct access *ret_access, struct str *reterr_reason)
+static int find_access(const struct runtime *runtime, const struct config *config,
+                       struct arena *arena, struct access *ret_access, struct str *reterr_reason)
 {
     const struct access_choice choice = {
-        .kubeconfig =
-            world->overrides.kubeconfig != NULL ? world->overrides.kubeconfig : config->kubeconfig,
-        .context = world->overrides.context,
+        .kubeconfig = runtime->overrides.kubeconfig != NULL ? runtime->overrides.kubeconfig
+                                                            : config->kubeconfig,
+        .context = runtime->overrides.context,
     };
     int r = 0;
 
-    if (world->overrides.serving)
+    if (runtime->overrides.serving)
         return access_find(&choice, arena, ret_access, reterr_reason);
     r = access_from_kubeconfig(&choice, arena, ret_access, reterr_reason);
     if (r != -ENOENT || choice.kubeconfig != NULL || choice.context != NULL)
@@ -61,7 +61,7 @@ static int copy_str(struct arena *arena, struct str s, struct str *ret_copy)
 
 /* Each name once, and not the gate's own, which is there anyway. -EINVAL: nothing is left, and an
  * empty list would be all namespaces. */
-static int copy_namespaces(struct world_cluster *c, struct str_list given)
+static int copy_namespaces(struct runtime_cluster *c, struct str_list given)
 {
     struct str *items = arena_alloc(&c->arena, given.count + 1, sizeof(*items));
     struct str_list *list = &c->options.namespaces;
@@ -83,7 +83,7 @@ static int copy_namespaces(struct world_cluster *c, struct str_list given)
     return given.count > 0 && list->count == 0 ? -EINVAL : 0;
 }
 
-static int keep_texts(struct world_cluster *c, const struct config *config,
+static int keep_texts(struct runtime_cluster *c, const struct config *config,
                       const struct access *access)
 {
     int r = copy_str(&c->arena, config->policy.own_namespace, &c->options.own_namespace);
@@ -99,11 +99,11 @@ static int keep_texts(struct world_cluster *c, const struct config *config,
     return r;
 }
 
-static int warn_of_access(struct world_report *report, const struct access *access)
+static int warn_of_access(struct runtime_report *report, const struct access *access)
 {
     if (!access->insecure)
         return 0;
-    return world_report_warn(
+    return runtime_report_warn(
         report,
         arena_format(&report->arena,
                      "the certificate of %.*s is not checked (insecure-skip-tls-verify): whoever "
@@ -112,12 +112,13 @@ static int warn_of_access(struct world_report *report, const struct access *acce
                      (int)access->server.len, access->server.ptr));
 }
 
-int world_open_cluster(struct world *world, struct config *config, struct world_report *report)
+int runtime_open_cluster(struct runtime *runtime, struct config *config,
+                         struct runtime_report *report)
 {
-    struct world_cluster *c = &world->cluster;
+    struct runtime_cluster *c = &runtime->cluster;
     struct access access = {0};
     struct str reason = {0};
-    int r = find_access(world, config, &report->arena, &access, &reason);
+    int r = find_access(runtime, config, &report->arena, &access, &reason);
 
     if (r == 0)
         r = warn_of_access(report, &access);
@@ -131,64 +132,65 @@ int world_open_cluster(struct world *world, struct config *config, struct world_
     if (r != 0)
         return refuse(report, r, reason);
     c->options.api = c->api;
-    c->options.store = world->store;
-    c->options.tell = world->overrides.tell;
-    c->options.tell_context = world->overrides.tell_context;
+    c->options.store = runtime->store;
+    c->options.tell = runtime->overrides.tell;
+    c->options.tell_context = runtime->overrides.tell_context;
     c->kubeconfig_seen = look_at(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)
-        r = cluster_set_rules(c->cluster, world->keyring, &config->policy, world_keep(config));
+        r = cluster_set_rules(c->cluster, runtime->keyring, &config->policy, runtime_keep(config));
     return r == 0 ? 0 : refuse(report, r, reason);
 }
 
-int world_reread_cluster(struct world *world, struct config *config, struct world_report *report)
+int runtime_reread_cluster(struct runtime *runtime, struct config *config,
+                           struct runtime_report *report)
 {
-    int r = cluster_set_rules(world->cluster.cluster, world->keyring, &config->policy,
-                              world_keep(config));
+    int r = cluster_set_rules(runtime->cluster.cluster, runtime->keyring, &config->policy,
+                              runtime_keep(config));
 
     report->evidence_failed |= r != 0;
     return r;
 }
 
 /* Takes the cluster from those that ask it; they are told that it is gone. */
-void world_dismiss(struct world *world)
+void runtime_dismiss(struct runtime *runtime)
 {
-    struct world_cluster *c = &world->cluster;
+    struct runtime_cluster *c = &runtime->cluster;
     struct cluster *cluster = NULL;
 
     (void)pthread_rwlock_wrlock(&c->lock);
     cluster = c->cluster;
     if (cluster != NULL)
-        c->was_stale = cluster_is_stale(cluster, atomic_load(&world->max_stale_sec));
+        c->was_stale = cluster_is_stale(cluster, atomic_load(&runtime->max_stale_sec));
     c->cluster = NULL;
     (void)pthread_rwlock_unlock(&c->lock);
     cluster_free(cluster);
 }
 
-void world_close_cluster(struct world *world)
+void runtime_close_cluster(struct runtime *runtime)
 {
-    world_dismiss(world);
-    api_free(world->cluster.api);
-    arena_release(&world->cluster.arena);
+    runtime_dismiss(runtime);
+    api_free(runtime->cluster.api);
+    arena_release(&runtime->cluster.arena);
 }
 
-int world_start(struct world *world)
+int runtime_start(struct runtime *runtime)
 {
-    return world->cluster.cluster != NULL ? cluster_start(world->cluster.cluster) : 0;
+    return runtime->cluster.cluster != NULL ? cluster_start(runtime->cluster.cluster) : 0;
 }
 
-int world_read_once(struct world *world, uint64_t deadline_msec, struct arena *arena,
-                    struct str *reterr_reason)
+int runtime_read_once(struct runtime *runtime, uint64_t deadline_msec, struct arena *arena,
+                      struct str *reterr_reason)
 {
-    if (world->cluster.cluster == NULL)
+    if (runtime->cluster.cluster == NULL)
         return 0;
-    return cluster_read_once(world->cluster.cluster, deadline_msec, arena, reterr_reason);
+    return cluster_read_once(runtime->cluster.cluster, deadline_msec, arena, reterr_reason);
 }
 
-int world_ask(struct world *world, enum cluster_question question, struct str namespace_name,
-              struct cluster_waiter *waiter)
+int runtime_ask(struct runtime *runtime, enum cluster_question question, struct str namespace_name,
+                struct cluster_waiter *waiter)
 {
-    struct world_cluster *c = &world->cluster;
+    struct runtime_cluster *c = &runtime->cluster;
     int r = -ESHUTDOWN;
 
     (void)pthread_rwlock_rdlock(&c->lock);
@@ -198,21 +200,21 @@ int world_ask(struct world *world, enum cluster_question question, struct str na
     return r;
 }
 
-bool world_is_stale(struct world *world)
+bool runtime_is_stale(struct runtime *runtime)
 {
-    struct world_cluster *c = &world->cluster;
+    struct runtime_cluster *c = &runtime->cluster;
     bool stale = false;
 
     (void)pthread_rwlock_rdlock(&c->lock);
-    stale = c->cluster != NULL ? cluster_is_stale(c->cluster, atomic_load(&world->max_stale_sec))
+    stale = c->cluster != NULL ? cluster_is_stale(c->cluster, atomic_load(&runtime->max_stale_sec))
                                : c->was_stale;
     (void)pthread_rwlock_unlock(&c->lock);
     return stale;
 }
 
-void world_look(struct world *world, struct cluster_status *ret_status)
+void runtime_look(struct runtime *runtime, struct cluster_status *ret_status)
 {
-    struct world_cluster *c = &world->cluster;
+    struct runtime_cluster *c = &runtime->cluster;
 
     *ret_status = (struct cluster_status){0};
     (void)pthread_rwlock_rdlock(&c->lock);
@@ -221,14 +223,14 @@ void world_look(struct world *world, struct cluster_status *ret_status)
     (void)pthread_rwlock_unlock(&c->lock);
 }
 
-struct str world_api_server(const struct world *world)
+struct str runtime_api_server(const struct runtime *runtime)
 {
-    return world->cluster.api != NULL ? api_server(world->cluster.api) : (struct str){0};
+    return runtime->cluster.api != NULL ? api_server(runtime->cluster.api) : (struct str){0};
 }
 
-struct str world_context_namespace(const struct world *world)
+struct str runtime_context_namespace(const struct runtime *runtime)
 {
-    return world->cluster.context_namespace;
+    return runtime->cluster.context_namespace;
 }
 
 /* ---- what needs a restart ---- */
@@ -243,13 +245,13 @@ static bool same_names(struct str_list a, struct str_list b, struct str own)
 }
 
 /* The first key that says something else than at the start; NULL: none. */
-static const char *changed_key(const struct world *world, const struct config *config)
+static const char *changed_key(const struct runtime *runtime, const struct config *config)
 {
-    const struct world_cluster *c = &world->cluster;
+    const struct runtime_cluster *c = &runtime->cluster;
 
-    if (config->source != world->source)
+    if (config->source != runtime->source)
         return "evidence.source";
-    if (world->source != CONFIG_SOURCE_CLUSTER)
+    if (runtime->source != CONFIG_SOURCE_CLUSTER)
         return NULL;
     if (!str_equal(str_of(config->kubeconfig), str_of(c->kubeconfig)))
         return "evidence.kubeconfig";
@@ -263,31 +265,32 @@ static const char *changed_key(const struct world *world, const struct config *c
     return NULL;
 }
 
-static int keep_as_it_was(const struct world *world, struct config *config)
+static int keep_as_it_was(const struct runtime *runtime, struct config *config)
 {
-    config->source = world->source;
-    if (world->source == CONFIG_SOURCE_CLUSTER)
-        return copy_str(&config->arena, world->cluster.options.own_namespace,
+    config->source = runtime->source;
+    if (runtime->source == CONFIG_SOURCE_CLUSTER)
+        return copy_str(&config->arena, runtime->cluster.options.own_namespace,
                         &config->policy.own_namespace);
     if (config->evidence_directory == NULL)
-        config->evidence_directory = arena_copy(&config->arena, str_of(world->folder.path));
+        config->evidence_directory = arena_copy(&config->arena, str_of(runtime->folder.path));
     return config->evidence_directory != NULL ? 0 : -ENOMEM;
 }
 
-int world_keep_source(struct world *world, struct config *config, struct world_report *report)
+int runtime_keep_source(struct runtime *runtime, struct config *config,
+                        struct runtime_report *report)
 {
-    const char *changed = changed_key(world, config);
-    bool told = world->cluster.restart_told;
+    const char *changed = changed_key(runtime, config);
+    bool told = runtime->cluster.restart_told;
     int r = 0;
 
-    world->cluster.restart_told = changed != NULL;
+    runtime->cluster.restart_told = changed != NULL;
     if (changed == NULL)
         return 0;
-    r = keep_as_it_was(world, config);
+    r = keep_as_it_was(runtime, config);
     if (r != 0 || told)
         return r;
-    return world_report_warn(report, arena_format(&report->arena,
-                                                  "%s has changed: restart the gate to use it; "
-                                                  "until then it stays as it was",
-                                                  changed));
+    return runtime_report_warn(report, arena_format(&report->arena,
+                                                    "%s has changed: restart the gate to use it; "
+                                                    "until then it stays as it was",
+                                                    changed));
 }

@@ -2,7 +2,7 @@
 #define WEBHOOK_RUNTIME_INTERNAL_H
 
 /*
- * internal - what the files world*.c share; nobody else includes it.
+ * internal - what the files runtime*.c share; nobody else includes it.
  *
  * runtime.c          configuration and keyring, and the order of things
  * folder.c   evidence from a folder
@@ -18,14 +18,14 @@
 #include "webhook/runtime/runtime.h"
 
 /* The source `directory`; the reloading thread's own. */
-struct world_folder {
+struct runtime_folder {
     struct folder *folder;
     char *path; /* of `folder`; in its own arena */
     struct arena arena;
 };
 
 /* The source `cluster`. */
-struct world_cluster {
+struct runtime_cluster {
     pthread_rwlock_t lock; /* written where `cluster` comes and goes; read while it is asked */
     struct cluster *cluster;
     bool was_stale; /* once it is gone */
@@ -38,9 +38,9 @@ struct world_cluster {
     struct arena arena; /* owns the texts */
 };
 
-struct world {
+struct runtime {
     char *config_path; /* NULL: the defaults */
-    struct world_overrides overrides;
+    struct runtime_overrides overrides;
     struct arena arena; /* owns the texts of the two above */
 
     pthread_mutex_t mutex; /* around `config` alone, held for the copy of the pointer */
@@ -51,38 +51,38 @@ struct world {
 
     /* the reloading thread's own */
     struct keyring *keyring;
-    struct world_folder folder;
+    struct runtime_folder folder;
     struct fingerprint seen;
 
-    struct world_cluster cluster;
+    struct runtime_cluster cluster;
 };
 
 /* 0 or -ENOMEM; absent: out of memory. Beyond the last place a reason is only not shown. */
-int world_report_add(struct world_report *report, struct str reason)
+int runtime_report_add(struct runtime_report *report, struct str reason)
     __attribute__((warn_unused_result));
-int world_report_warn(struct world_report *report, struct str warning)
+int runtime_report_warn(struct runtime_report *report, struct str warning)
     __attribute__((warn_unused_result));
 
 /* A count of the configuration for whoever makes snapshots by it. */
-struct snapshot_keep world_keep(struct config *config);
+struct snapshot_keep runtime_keep(struct config *config);
 
 /* Each source has these three. Opening: 0, -EINVAL with its reasons in the report, -ENOMEM.
  * Reading again, with the keys and rules of now: 0, -ENOMEM. */
-int world_open_folder(struct world *world, struct config *config, struct world_report *report)
-    __attribute__((warn_unused_result));
-int world_reread_folder(struct world *world, struct config *config, struct world_report *report)
-    __attribute__((warn_unused_result));
-void world_close_folder(struct world *world);
+int runtime_open_folder(struct runtime *runtime, struct config *config,
+                        struct runtime_report *report) __attribute__((warn_unused_result));
+int runtime_reread_folder(struct runtime *runtime, struct config *config,
+                          struct runtime_report *report) __attribute__((warn_unused_result));
+void runtime_close_folder(struct runtime *runtime);
 
-int world_open_cluster(struct world *world, struct config *config, struct world_report *report)
-    __attribute__((warn_unused_result));
-int world_reread_cluster(struct world *world, struct config *config, struct world_report *report)
-    __attribute__((warn_unused_result));
-void world_close_cluster(struct world *world);
+int runtime_open_cluster(struct runtime *runtime, struct config *config,
+                         struct runtime_report *report) __attribute__((warn_unused_result));
+int runtime_reread_cluster(struct runtime *runtime, struct config *config,
+                           struct runtime_report *report) __attribute__((warn_unused_result));
+void runtime_close_cluster(struct runtime *runtime);
 
 /* Before a configuration that was read again counts: what it says of the source and cannot be had
  * without a restart stays as it is, and the report says so. */
-int world_keep_source(struct world *world, struct config *config, struct world_report *report)
-    __attribute__((warn_unused_result));
+int runtime_keep_source(struct runtime *runtime, struct config *config,
+                        struct runtime_report *report) __attribute__((warn_unused_result));
 
 #endif

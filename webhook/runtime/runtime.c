@@ -12,48 +12,48 @@ static void drop_config(struct config **config)
 
 #define cleanup_config __attribute__((cleanup(drop_config)))
 
-static void drop_world(struct world **world)
+static void drop_runtime(struct runtime **runtime)
 {
-    world_free(*world);
+    runtime_free(*runtime);
 }
 
-#define cleanup_world __attribute__((cleanup(drop_world)))
+#define cleanup_runtime __attribute__((cleanup(drop_runtime)))
 
 static void release_config(void *config)
 {
     config_unref(config);
 }
 
-struct snapshot_keep world_keep(struct config *config)
+struct snapshot_keep runtime_keep(struct config *config)
 {
     return (struct snapshot_keep){.object = config_ref(config), .release = release_config};
 }
 
-int world_report_add(struct world_report *report, struct str reason)
+int runtime_report_add(struct runtime_report *report, struct str reason)
 {
     if (!str_present(reason))
         return -ENOMEM;
-    if (report->reason_count < WORLD_MAX_REASONS)
+    if (report->reason_count < RUNTIME_MAX_REASONS)
         report->reasons[report->reason_count++] = reason;
     return 0;
 }
 
-int world_report_warn(struct world_report *report, struct str warning)
+int runtime_report_warn(struct runtime_report *report, struct str warning)
 {
     if (!str_present(warning))
         return -ENOMEM;
-    if (report->warning_count < WORLD_MAX_WARNINGS)
+    if (report->warning_count < RUNTIME_MAX_WARNINGS)
         report->warnings[report->warning_count++] = warning;
     return 0;
 }
 
-void world_report_done(struct world_report *report)
+void runtime_report_done(struct runtime_report *report)
 {
     arena_release(&report->arena);
     report->reason_count = report->warning_count = 0;
 }
 
-static int report_config_errors(struct world_report *report, const char *path,
+static int report_config_errors(struct runtime_report *report, const char *path,
                                 const struct config_errors *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
@@ -61,12 +61,12 @@ static int report_config_errors(struct world_report *report, const char *path,
         int r = 0;
 
         if (e->line > 0)
-            r = world_report_add(report,
-                                 arena_format(&report->arena, "%s:%zu:%zu: %.*s", path, e->line,
-                                              e->column, (int)e->what.len, e->what.ptr));
+            r = runtime_report_add(report,
+                                   arena_format(&report->arena, "%s:%zu:%zu: %.*s", path, e->line,
+                                                e->column, (int)e->what.len, e->what.ptr));
         else
-            r = world_report_add(report, arena_format(&report->arena, "%s: %.*s", path,
-                                                      (int)e->what.len, e->what.ptr));
+            r = runtime_report_add(report, arena_format(&report->arena, "%s: %.*s", path,
+                                                        (int)e->what.len, e->what.ptr));
         if (r != 0)
             return r;
     }
@@ -87,7 +87,7 @@ static int override_path(struct config *config, const char *given, char **ret_pa
 }
 
 /* What the command line says instead of the file. */
-static int apply_overrides(struct config *config, const struct world_overrides *overrides)
+static int apply_overrides(struct config *config, const struct runtime_overrides *overrides)
 {
     int r = override_path(config, overrides->keyring_directory, &config->keyring_directory);
 
@@ -108,27 +108,27 @@ static int apply_overrides(struct config *config, const struct world_overrides *
 }
 
 /* 0, -ENOMEM, or -EINVAL with its reasons in the report. */
-static int world_read_config(const struct world *world, struct config **ret_config,
-                             struct world_report *report)
+static int runtime_read_config(const struct runtime *runtime, struct config **ret_config,
+                               struct runtime_report *report)
 {
-    const char *path = world->config_path != NULL ? world->config_path : "configuration";
+    const char *path = runtime->config_path != NULL ? runtime->config_path : "configuration";
     cleanup_config struct config *config = NULL;
     struct config_errors errors = {0};
-    int r = world->config_path == NULL
+    int r = runtime->config_path == NULL
                 ? config_defaults(&config)
-                : config_read(world->config_path, &report->arena, &config, &errors);
+                : config_read(runtime->config_path, &report->arena, &config, &errors);
 
     if (r == -EINVAL && errors.count > 0) {
         r = report_config_errors(report, path, &errors);
         return r != 0 ? r : -EINVAL;
     }
     if (r != 0 && r != -ENOMEM) {
-        r = world_report_add(report,
-                             arena_format(&report->arena, "%s: %s", path, file_error_text(r)));
+        r = runtime_report_add(report,
+                               arena_format(&report->arena, "%s: %s", path, file_error_text(r)));
         return r != 0 ? r : -EINVAL;
     }
     if (r == 0)
-        r = apply_overrides(config, &world->overrides);
+        r = apply_overrides(config, &runtime->overrides);
     if (r != 0)
         return r;
     *ret_config = config;
@@ -136,29 +136,29 @@ static int world_read_config(const struct world *world, struct config **ret_conf
     return 0;
 }
 
-static struct fingerprint world_look_at_files(const struct world *world,
-                                              const struct config *config)
+static struct fingerprint runtime_look_at_files(const struct runtime *runtime,
+                                                const struct config *config)
 {
     struct fingerprint fingerprint = {0};
     struct timespec now = {0};
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    fingerprint_add(&fingerprint, world->config_path, now.tv_sec);
+    fingerprint_add(&fingerprint, runtime->config_path, now.tv_sec);
     fingerprint_add(&fingerprint, config->keyring_directory, now.tv_sec);
     fingerprint_add(&fingerprint, config->evidence_directory, now.tv_sec);
     fingerprint_add(&fingerprint, config->kubeconfig, now.tv_sec);
     return fingerprint;
 }
 
-static void world_set_config(struct world *world, struct config *config)
+static void runtime_set_config(struct runtime *runtime, struct config *config)
 {
     struct config *old = NULL;
 
-    (void)pthread_mutex_lock(&world->mutex);
-    old = world->config;
-    world->config = config_ref(config);
-    (void)pthread_mutex_unlock(&world->mutex);
-    atomic_store(&world->max_stale_sec, config->max_stale_sec);
+    (void)pthread_mutex_lock(&runtime->mutex);
+    old = runtime->config;
+    runtime->config = config_ref(config);
+    (void)pthread_mutex_unlock(&runtime->mutex);
+    atomic_store(&runtime->max_stale_sec, config->max_stale_sec);
     config_unref(old);
 }
 
@@ -172,73 +172,73 @@ static int copy_text(struct arena *arena, const char *text, const char **ret_cop
     return 0;
 }
 
-static int world_new(const char *config_path, const struct world_overrides *overrides,
-                     struct world **ret_world)
+static int runtime_new(const char *config_path, const struct runtime_overrides *overrides,
+                       struct runtime **ret_runtime)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct runtime *runtime = calloc(1, sizeof(*runtime));
     int r = 0;
 
-    if (world == NULL)
+    if (runtime == NULL)
         return -ENOMEM;
-    if (pthread_mutex_init(&world->mutex, NULL) != 0) {
-        free(world);
+    if (pthread_mutex_init(&runtime->mutex, NULL) != 0) {
+        free(runtime);
         return -ENOMEM;
     }
-    if (pthread_rwlock_init(&world->cluster.lock, NULL) != 0) {
-        (void)pthread_mutex_destroy(&world->mutex);
-        free(world);
+    if (pthread_rwlock_init(&runtime->cluster.lock, NULL) != 0) {
+        (void)pthread_mutex_destroy(&runtime->mutex);
+        free(runtime);
         return -ENOMEM;
     }
     if (config_path != NULL) {
-        world->config_path = arena_copy(&world->arena, str_of(config_path));
-        r = world->config_path != NULL ? 0 : -ENOMEM;
+        runtime->config_path = arena_copy(&runtime->arena, str_of(config_path));
+        r = runtime->config_path != NULL ? 0 : -ENOMEM;
     }
-    world->overrides.serving = overrides->serving;
-    world->overrides.tell = overrides->tell;
-    world->overrides.tell_context = overrides->tell_context;
+    runtime->overrides.serving = overrides->serving;
+    runtime->overrides.tell = overrides->tell;
+    runtime->overrides.tell_context = overrides->tell_context;
     if (r == 0)
-        r = copy_text(&world->arena, overrides->evidence_directory,
-                      &world->overrides.evidence_directory);
+        r = copy_text(&runtime->arena, overrides->evidence_directory,
+                      &runtime->overrides.evidence_directory);
     if (r == 0)
-        r = copy_text(&world->arena, overrides->keyring_directory,
-                      &world->overrides.keyring_directory);
+        r = copy_text(&runtime->arena, overrides->keyring_directory,
+                      &runtime->overrides.keyring_directory);
     if (r == 0)
-        r = copy_text(&world->arena, overrides->own_namespace, &world->overrides.own_namespace);
+        r = copy_text(&runtime->arena, overrides->own_namespace, &runtime->overrides.own_namespace);
     if (r == 0)
-        r = copy_text(&world->arena, overrides->kubeconfig, &world->overrides.kubeconfig);
+        r = copy_text(&runtime->arena, overrides->kubeconfig, &runtime->overrides.kubeconfig);
     if (r == 0)
-        r = copy_text(&world->arena, overrides->context, &world->overrides.context);
+        r = copy_text(&runtime->arena, overrides->context, &runtime->overrides.context);
     if (r == 0)
-        r = snapshot_store_new(&world->store);
+        r = snapshot_store_new(&runtime->store);
     if (r != 0) {
-        world_free(world);
+        runtime_free(runtime);
         return r;
     }
-    *ret_world = world;
+    *ret_runtime = runtime;
     return 0;
 }
 
-void world_free(struct world *world)
+void runtime_free(struct runtime *runtime)
 {
-    if (world == NULL)
+    if (runtime == NULL)
         return;
-    world_close_cluster(world);
-    world_close_folder(world);
-    snapshot_store_free(world->store);
-    keyring_unref(world->keyring);
-    config_unref(world->config);
-    arena_release(&world->arena);
-    (void)pthread_mutex_destroy(&world->mutex);
-    (void)pthread_rwlock_destroy(&world->cluster.lock);
-    free(world);
+    runtime_close_cluster(runtime);
+    runtime_close_folder(runtime);
+    snapshot_store_free(runtime->store);
+    keyring_unref(runtime->keyring);
+    config_unref(runtime->config);
+    arena_release(&runtime->arena);
+    (void)pthread_mutex_destroy(&runtime->mutex);
+    (void)pthread_rwlock_destroy(&runtime->cluster.lock);
+    free(runtime);
 }
 
 /* keyring_load()'s reason has the file's name in it. */
-static int world_open_keyring(struct world *world, const struct config *config,
-                              struct world_report *report)
+static int runtime_open_keyring(struct runtime *runtime, const struct config *config,
+                                struct runtime_report *report)
 {
     struct str reason = {0};
-    int r = keyring_load(config->keyring_directory, &report->arena, &world->keyring, &reason);
+    int r = keyring_load(config->keyring_directory, &report->arena, &runtime->keyring, &reason);
 
     if (r == 0 || r == -ENOMEM)
         return r;
@@ -246,116 +246,117 @@ static int world_open_keyring(struct world *world, const struct config *config,
         reason =
             arena_format(&report->arena, "%s: %s", config->keyring_directory, file_error_text(r));
     report->keyring_failed = true;
-    r = world_report_add(report, reason);
+    r = runtime_report_add(report, reason);
     return r != 0 ? r : -EINVAL;
 }
 
-int world_open(const char *config_path, const struct world_overrides *overrides,
-               struct world **ret_world, struct world_report *ret_report)
+int runtime_open(const char *config_path, const struct runtime_overrides *overrides,
+                 struct runtime **ret_runtime, struct runtime_report *ret_report)
 {
-    cleanup_world struct world *world = NULL;
+    cleanup_runtime struct runtime *runtime = NULL;
     cleanup_config struct config *config = NULL;
     int keyring_result = 0;
     int r = 0;
 
-    *ret_report = (struct world_report){0};
-    r = world_new(config_path, overrides, &world);
+    *ret_report = (struct runtime_report){0};
+    r = runtime_new(config_path, overrides, &runtime);
     if (r == 0)
-        r = world_read_config(world, &config, ret_report);
+        r = runtime_read_config(runtime, &config, ret_report);
     ret_report->config_failed = r == -EINVAL;
     if (r != 0)
         return r;
-    world->seen = world_look_at_files(world, config);
-    keyring_result = world_open_keyring(world, config, ret_report);
+    runtime->seen = runtime_look_at_files(runtime, config);
+    keyring_result = runtime_open_keyring(runtime, config, ret_report);
     if (keyring_result != 0)
         return keyring_result;
-    world->source = config->source;
-    r = world->source == CONFIG_SOURCE_CLUSTER ? world_open_cluster(world, config, ret_report)
-                                               : world_open_folder(world, config, ret_report);
+    runtime->source = config->source;
+    r = runtime->source == CONFIG_SOURCE_CLUSTER ? runtime_open_cluster(runtime, config, ret_report)
+                                                 : runtime_open_folder(runtime, config, ret_report);
     if (r != 0)
         return r;
-    world_set_config(world, config);
+    runtime_set_config(runtime, config);
     ret_report->changed = true;
-    *ret_world = world;
-    world = NULL;
+    *ret_runtime = runtime;
+    runtime = NULL;
     return 0;
 }
 
 /* The new configuration, or a count of the one in force where the file is broken. */
-static int world_reread_config(struct world *world, struct config **ret_config,
-                               struct world_report *report)
+static int runtime_reread_config(struct runtime *runtime, struct config **ret_config,
+                                 struct runtime_report *report)
 {
-    int r = world_read_config(world, ret_config, report);
+    int r = runtime_read_config(runtime, ret_config, report);
 
     if (r != -EINVAL)
         return r;
     report->config_failed = true;
-    *ret_config = config_ref(world->config);
+    *ret_config = config_ref(runtime->config);
     return 0;
 }
 
-static int world_reread_keyring(struct world *world, const struct config *config,
-                                struct world_report *report)
+static int runtime_reread_keyring(struct runtime *runtime, const struct config *config,
+                                  struct runtime_report *report)
 {
     struct keyring *keyring = NULL;
     struct keyring_report found = {0};
-    int r =
-        keyring_reload(world->keyring, config->keyring_directory, &report->arena, &keyring, &found);
+    int r = keyring_reload(runtime->keyring, config->keyring_directory, &report->arena, &keyring,
+                           &found);
 
     if (r == -ENOMEM)
         return r;
     if (r !=
         0) { /* a passing failure of the system: the keys stay, and the next look tries again */
         report->keyring_failed = true;
-        return world_report_add(
+        return runtime_report_add(
             report,
             arena_format(&report->arena, "%s: %s", config->keyring_directory, file_error_text(r)));
     }
-    keyring_unref(world->keyring);
-    world->keyring = keyring;
+    keyring_unref(runtime->keyring);
+    runtime->keyring = keyring;
     if (found.whole)
         return 0;
     report->keyring_failed = true;
-    return world_report_add(report, found.reason);
+    return runtime_report_add(report, found.reason);
 }
 
-int world_reload(struct world *world, bool force, struct world_report *ret_report)
+int runtime_reload(struct runtime *runtime, bool force, struct runtime_report *ret_report)
 {
     cleanup_config struct config *config = NULL;
-    struct fingerprint now = world_look_at_files(world, world->config);
+    struct fingerprint now = runtime_look_at_files(runtime, runtime->config);
     int r = 0;
 
-    *ret_report = (struct world_report){0};
-    if (!force && fingerprint_same(world->seen, now))
+    *ret_report = (struct runtime_report){0};
+    if (!force && fingerprint_same(runtime->seen, now))
         return 0;
-    world->seen = (struct fingerprint){.unsettled = true}; /* until all is done: look again */
-    r = world_reread_config(world, &config, ret_report);
+    runtime->seen = (struct fingerprint){.unsettled = true}; /* until all is done: look again */
+    r = runtime_reread_config(runtime, &config, ret_report);
     if (r == 0)
-        r = world_reread_keyring(world, config, ret_report);
+        r = runtime_reread_keyring(runtime, config, ret_report);
     if (r == 0)
-        r = world_keep_source(world, config, ret_report);
+        r = runtime_keep_source(runtime, config, ret_report);
     if (r == 0)
-        r = world->source == CONFIG_SOURCE_CLUSTER ? world_reread_cluster(world, config, ret_report)
-                                                   : world_reread_folder(world, config, ret_report);
+        r = runtime->source == CONFIG_SOURCE_CLUSTER
+                ? runtime_reread_cluster(runtime, config, ret_report)
+                : runtime_reread_folder(runtime, config, ret_report);
     if (r != 0)
         return r;
-    world_set_config(world, config);
+    runtime_set_config(runtime, config);
     ret_report->changed = true;
-    world->seen = now;
+    runtime->seen = now;
     return 0;
 }
 
-struct snapshot *world_snapshot(struct world *world)
+struct snapshot *runtime_snapshot(struct runtime *runtime)
 {
-    return snapshot_store_get(world->store);
+    return snapshot_store_get(runtime->store);
 }
 
-struct config *world_config(struct world *world)
+struct config *runtime_config(struct runtime *runtime)
 {
     struct config *config = NULL;
 
-    (void)pthread_mutex_lock(&world->mutex);
-    config = config_ref(world->config);
-    (void)pthread_mutex_unlock(&world->mutex);
+    (void)pthread_mutex_lock(&runtime->mutex);
+    config = config_ref(runtime->config);
+    (void)pthread_mutex_unlock(&runtime->mutex);
     return config;
 }

@@ -4,10 +4,10 @@
 /*
  * runtime - configuration, keyring and evidence of a running gate, read and read again.
  *
- * Owns the store with the current snapshot. world_open() is strict: whatever is wrong ends the
- * start with its reasons. world_reload() never is: what was taken away stops counting, what is new
- * and broken waits, and the report says what failed (gate-v1, sections 4 and 9). Called by one
- * thread at a time; world_snapshot() by any.
+ * Owns the store with the current snapshot. runtime_open() is strict: whatever is wrong ends the
+ * start with its reasons. runtime_reload() never is: what was taken away stops counting, what is
+ * new and broken waits, and the report says what failed (gate-v1, sections 4 and 9). Called by one
+ * thread at a time; runtime_snapshot() by any.
  *
  * Errors     0; -EINVAL with reasons (each `FILE:LINE:COL: what`); -ENOMEM.
  */
@@ -16,16 +16,16 @@
 #include "k8s/snapshot/snapshot.h"
 #include "webhook/config/config.h"
 
-#define WORLD_MAX_REASONS 32
-#define WORLD_MAX_WARNINGS 4
+#define RUNTIME_MAX_REASONS 32
+#define RUNTIME_MAX_WARNINGS 4
 
-struct world;
+struct runtime;
 
-struct world_report {
-    struct arena arena; /* owns the reasons: world_report_done() */
-    struct str reasons[WORLD_MAX_REASONS];
+struct runtime_report {
+    struct arena arena; /* owns the reasons: runtime_report_done() */
+    struct str reasons[RUNTIME_MAX_REASONS];
     size_t reason_count;
-    struct str warnings[WORLD_MAX_WARNINGS]; /* what works and should not stay so */
+    struct str warnings[RUNTIME_MAX_WARNINGS]; /* what works and should not stay so */
     size_t warning_count;
     bool config_failed;
     bool keyring_failed;
@@ -34,7 +34,7 @@ struct world_report {
 };
 
 /* What replaces parts of the configuration file: NULL members stand for what it says. */
-struct world_overrides {
+struct runtime_overrides {
     const char *evidence_directory;
     const char *keyring_directory;
     const char *own_namespace; /* where the file has no evidence.namespace */
@@ -46,40 +46,40 @@ struct world_overrides {
 };
 
 /* config_path NULL: the defaults. The report is there on failure too. */
-int world_open(const char *config_path, const struct world_overrides *overrides,
-               struct world **ret_world, struct world_report *ret_report)
+int runtime_open(const char *config_path, const struct runtime_overrides *overrides,
+                 struct runtime **ret_runtime, struct runtime_report *ret_report)
     __attribute__((warn_unused_result, nonnull(2, 3, 4)));
-void world_free(struct world *world);
+void runtime_free(struct runtime *runtime);
 
 /* Reads everything again where a file changed (or always, where force is true). Changes are seen by
  * the times, sizes and numbers of the files behind the names, so the swap of a mounted ConfigMap's
  * `..data` is one. */
-int world_reload(struct world *world, bool force, struct world_report *ret_report)
+int runtime_reload(struct runtime *runtime, bool force, struct runtime_report *ret_report)
     __attribute__((warn_unused_result, nonnull));
 
 /* A count for the caller. */
-struct snapshot *world_snapshot(struct world *world);
+struct snapshot *runtime_snapshot(struct runtime *runtime);
 /* The configuration in force, a count for the caller. */
-struct config *world_config(struct world *world);
+struct config *runtime_config(struct runtime *runtime);
 
 /* Begins to watch the cluster, if that is the source: the first snapshot comes when it has listed
  * everything. A command lists once instead, and waits for it. */
-int world_start(struct world *world) __attribute__((warn_unused_result, nonnull));
-int world_read_once(struct world *world, uint64_t deadline_msec, struct arena *arena,
-                    struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
+int runtime_start(struct runtime *runtime) __attribute__((warn_unused_result, nonnull));
+int runtime_read_once(struct runtime *runtime, uint64_t deadline_msec, struct arena *arena,
+                      struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
 
 /* "https://10.0.0.1:6443", and the namespace of the kubeconfig's context; absent with a folder. */
-struct str world_api_server(const struct world *world);
-struct str world_context_namespace(const struct world *world);
+struct str runtime_api_server(const struct runtime *runtime);
+struct str runtime_context_namespace(const struct runtime *runtime);
 
-/* Of a cluster, by any thread: as cluster.h has them. After world_dismiss() nobody waits, and
+/* Of a cluster, by any thread: as cluster.h has them. After runtime_dismiss() nobody waits, and
  * asking gives -ESHUTDOWN. */
-int world_ask(struct world *world, enum cluster_question question, struct str namespace_name,
-              struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
-bool world_is_stale(struct world *world);
-void world_look(struct world *world, struct cluster_status *ret_status);
-void world_dismiss(struct world *world);
+int runtime_ask(struct runtime *runtime, enum cluster_question question, struct str namespace_name,
+                struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
+bool runtime_is_stale(struct runtime *runtime);
+void runtime_look(struct runtime *runtime, struct cluster_status *ret_status);
+void runtime_dismiss(struct runtime *runtime);
 
-void world_report_done(struct world_report *report);
+void runtime_report_done(struct runtime_report *report);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
 
-void serve_tell_report(const struct serve *serve, const struct world_report *report)
+void serve_tell_report(const struct serve *serve, const struct runtime_report *report)
 {
     for (size_t i = 0; i < report->reason_count; i++)
         log_line_with(&serve->log, LOG_LEVEL_ERROR, "a file cannot be used",
@@ -110,7 +110,7 @@ static void serve_reload_tls(struct serve *serve, const struct config *config, b
     serve_note_expiry(serve);
 }
 
-static void serve_count_report(struct serve *serve, const struct world_report *report)
+static void serve_count_report(struct serve *serve, const struct runtime_report *report)
 {
     metrics_count_reload(&serve->metrics, METRICS_PART_CONFIGURATION, !report->config_failed);
     metrics_count_reload(&serve->metrics, METRICS_PART_KEYRING, !report->keyring_failed);
@@ -119,10 +119,10 @@ static void serve_count_report(struct serve *serve, const struct world_report *r
 
 void serve_reload(struct serve *serve, bool force)
 {
-    struct world_report report = {0};
+    struct runtime_report report = {0};
     cleanup_config struct config *config = NULL;
     struct server_limits limits = {0};
-    int r = world_reload(serve->world, force, &report);
+    int r = runtime_reload(serve->runtime, force, &report);
     bool changed = report.changed;
 
     if (r < 0)
@@ -130,8 +130,8 @@ void serve_reload(struct serve *serve, bool force)
     serve_tell_report(serve, &report);
     if (r < 0 || changed)
         serve_count_report(serve, &report);
-    world_report_done(&report);
-    config = world_config(serve->world);
+    runtime_report_done(&report);
+    config = runtime_config(serve->runtime);
     if (changed) {
         log_line(&serve->log, LOG_LEVEL_INFO, "configuration, keyring and evidence read again");
         limits = serve_limits(config);

@@ -14,7 +14,7 @@
 
 struct serve {
     const struct serve_options *options;
-    struct world *world;
+    struct runtime *runtime;
     struct tls *tls;
     struct server *server;
     struct serve_self self; /* where certificates are made here */
@@ -49,7 +49,7 @@ struct tls_files serve_tls_files(const struct config *config);
 struct fingerprint serve_look_at_tls(const struct config *config);
 struct server_limits serve_limits(const struct config *config);
 /* Tells once, in the log, what failed in a reading. */
-void serve_tell_report(const struct serve *serve, const struct world_report *report);
+void serve_tell_report(const struct serve *serve, const struct runtime_report *report);
 void serve_note_expiry(struct serve *serve);
 /* Looks at all files, and reads again what has changed; by force, everything. */
 void serve_reload(struct serve *serve, bool force);

@@ -17,7 +17,7 @@ static struct snapshot *serve_snapshot(void *context)
 {
     const struct serve *serve = context;
 
-    return world_snapshot(serve->world);
+    return runtime_snapshot(serve->runtime);
 }
 
 static struct moment serve_now(void *context)
@@ -62,9 +62,9 @@ static struct str serve_own_namespace(struct arena *arena)
 int serve_read(struct serve *serve, struct config **ret_config)
 {
     struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
-    struct world_report report = {0};
+    struct runtime_report report = {0};
     struct str own = serve_own_namespace(&arena), reason = {0};
-    struct world_overrides overrides = {
+    struct runtime_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
         .serving = true,
         .tell = serve_watch_tell,
@@ -72,7 +72,7 @@ int serve_read(struct serve *serve, struct config **ret_config)
     };
     cleanup_config struct config *config = NULL;
     struct tls_files files = {0};
-    int r = world_open(serve->options->config_path, &overrides, &serve->world, &report);
+    int r = runtime_open(serve->options->config_path, &overrides, &serve->runtime, &report);
 
     for (size_t i = 0; i < report.reason_count; i++)
         serve_complain(report.reasons[i]);
@@ -80,10 +80,10 @@ int serve_read(struct serve *serve, struct config **ret_config)
         complain("%s: out of memory", serve->options->config_path);
     report.reason_count = 0; /* said */
     serve_tell_report(serve, &report);
-    world_report_done(&report);
+    runtime_report_done(&report);
     if (r < 0)
         return r;
-    config = world_config(serve->world);
+    config = runtime_config(serve->runtime);
     serve->tls_seen = serve_look_at_tls(config);
     files = serve_tls_files(config);
     r = serve_self_open(&serve->self, config, &arena, &reason);
@@ -163,14 +163,14 @@ int serve_open(struct serve *serve, const struct config *config)
         return r;
     r = serve_self_start(&serve->self, config, &serve->log);
     if (r == 0)
-        r = serve_watch_gate(serve->world, &serve->arena, &options.gate);
+        r = serve_watch_gate(serve->runtime, &serve->arena, &options.gate);
     if (r == 0)
         r = server_start(&options, &arena, &serve->server, &reason);
     if (r < 0) {
         serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
         return r;
     }
-    r = world_start(serve->world);
+    r = runtime_start(serve->runtime);
     if (r < 0) {
         complain("the watch of the cluster cannot be started: %s", strerror(-r));
         return r;

@@ -64,7 +64,7 @@ static void serve_until_signal(struct serve *serve)
  * A second signal ends that. */
 static void serve_drain(struct serve *serve)
 {
-    cleanup_config struct config *config = world_config(serve->world);
+    cleanup_config struct config *config = runtime_config(serve->runtime);
     uint64_t end_msec = api_clock_msec() + (uint64_t)config->drain_sec * MSEC_PER_SEC;
     uint32_t grace_msec = SERVE_GRACE_MSEC;
 
@@ -88,7 +88,7 @@ static void serve_drain(struct serve *serve)
 
 static void serve_print_checked(const struct serve *serve)
 {
-    struct str server = world_api_server(serve->world);
+    struct str server = runtime_api_server(serve->runtime);
 
     if (str_present(server))
         printf("%s: configuration, keyring and certificates can be used; evidence will come from "
@@ -137,7 +137,7 @@ int serve_run(const struct serve_options *options)
     serve_close_decision_log(&serve);
     serve_self_done(&serve.self);
     tls_free(serve.tls);
-    world_free(serve.world);
+    runtime_free(serve.runtime);
     arena_release(&serve.arena);
     return status;
 }

@@ -26,30 +26,30 @@ void serve_watch_tell(void *log, const struct cluster_news *news)
         log_write(log, kinds[news->kind].level, message, fields, count);
 }
 
-static int watch_ask(void *world, enum cluster_question question, struct str namespace_name,
+static int watch_ask(void *runtime, enum cluster_question question, struct str namespace_name,
                      struct cluster_waiter *waiter)
 {
-    return world_ask(world, question, namespace_name, waiter);
+    return runtime_ask(runtime, question, namespace_name, waiter);
 }
 
-static bool watch_is_stale(void *world)
+static bool watch_is_stale(void *runtime)
 {
-    return world_is_stale(world);
+    return runtime_is_stale(runtime);
 }
 
-static void watch_look(void *world, struct cluster_status *ret_status)
+static void watch_look(void *runtime, struct cluster_status *ret_status)
 {
-    world_look(world, ret_status);
+    runtime_look(runtime, ret_status);
 }
 
-static void watch_dismiss(void *world)
+static void watch_dismiss(void *runtime)
 {
-    world_dismiss(world);
+    runtime_dismiss(runtime);
 }
 
-int serve_watch_gate(struct world *world, struct arena *arena, struct server_gate *gate)
+int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server_gate *gate)
 {
-    struct str server = world_api_server(world), why = {0};
+    struct str server = runtime_api_server(runtime), why = {0};
 
     if (!str_present(server))
         return 0;
@@ -57,7 +57,7 @@ int serve_watch_gate(struct world *world, struct arena *arena, struct server_gat
                        (int)server.len, server.ptr);
     if (!str_present(why))
         return -ENOMEM;
-    gate->source = world;
+    gate->source = runtime;
     gate->ask = watch_ask;
     gate->is_stale = watch_is_stale;
     gate->look = watch_look;

@@ -11,7 +11,7 @@ void serve_watch_tell(void *log, const struct cluster_news *news);
 
 /* Lets the gate ask the cluster, where there is one: of a folder nobody asks. Texts lie in the
  * arena, which outlives the server. 0 or -ENOMEM. */
-int serve_watch_gate(struct world *world, struct arena *arena, struct server_gate *gate)
+int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server_gate *gate)
     __attribute__((warn_unused_result, nonnull));
 
 #endif
