@@ -32,7 +32,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
 {
     struct arena cleanup_arena arena = {0};
     struct metrics_state state = {
-        .connections = atomic_load(&server->book.count),
+        .connections = atomic_load(&server->table.count),
         .in_flight = atomic_load(&server->budget.in_flight),
         .in_flight_bytes = atomic_load(&server->budget.bytes),
     };

@@ -13,7 +13,7 @@
  *            A phase and its beginning are one atomic word: who cuts must win against who completes
  *            a body, and a complete body is never cut for being slow or for want of room.
  * Threads    a connection belongs to the thread that serves it; the phase may be read by any, and
- *            connection_cut() be called by any that holds the book's lock.
+ *            connection_cut() be called by any that holds the table's lock.
  * Units      milliseconds of the monotonic clock.
  */
 
@@ -43,9 +43,9 @@ enum connection_phase {
 struct peer;
 
 struct connection {
-    struct connection *next; /* the book's list */
+    struct connection *next; /* the table's list */
     struct connection *before;
-    struct peer *peer; /* the book's */
+    struct peer *peer; /* the table's */
     struct server *server;
     struct MHD_Connection *mhd;
     int fd; /* owned by libmicrohttpd */

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int book_init(struct book *book, struct metrics *metrics, uint64_t max_connections,
-              uint64_t slow_msec)
+int connection_table_init(struct connection_table *table, struct metrics *metrics,
+                          uint64_t max_connections, uint64_t slow_msec)
 {
-    *book = (struct book){.metrics = metrics, .slow_msec = slow_msec};
-    atomic_store(&book->max_connections, max_connections);
-    return pthread_mutex_init(&book->lock, NULL) == 0 ? 0 : -ENOMEM;
+    *table = (struct connection_table){.metrics = metrics, .slow_msec = slow_msec};
+    atomic_store(&table->max_connections, max_connections);
+    return pthread_mutex_init(&table->lock, NULL) == 0 ? 0 : -ENOMEM;
 }
 
-void book_done(struct book *book)
+void connection_table_done(struct connection_table *table)
 {
-    (void)pthread_mutex_destroy(&book->lock);
+    (void)pthread_mutex_destroy(&table->lock);
 }
 
 static void peer_read_address(const struct sockaddr *address, unsigned char ret_address[static 16])
@@ -50,23 +50,24 @@ void peer_write(const struct peer *peer, char ret_text[static PEER_TEXT_BYTES])
         (void)inet_ntop(AF_INET6, &six, ret_text, PEER_TEXT_BYTES);
 }
 
-static struct peer **peer_bucket(struct book *book, const unsigned char address[static 16])
+static struct peer **peer_bucket(struct connection_table *table,
+                                 const unsigned char address[static 16])
 {
     unsigned hash = 0;
 
     for (size_t i = 0; i < 16; i++)
         hash = hash * 31 + address[i];
-    return &book->peers[hash % BOOK_PEER_BUCKETS];
+    return &table->peers[hash % CONNECTION_TABLE_PEER_BUCKETS];
 }
 
-static struct peer *peer_get(struct book *book, const struct sockaddr *address)
+static struct peer *peer_get(struct connection_table *table, const struct sockaddr *address)
 {
     unsigned char key[16];
     struct peer **bucket = NULL;
     struct peer *peer = NULL;
 
     peer_read_address(address, key);
-    bucket = peer_bucket(book, key);
+    bucket = peer_bucket(table, key);
     for (peer = *bucket; peer != NULL; peer = peer->next)
         if (memcmp(peer->address, key, sizeof(key)) == 0)
             break;
@@ -82,9 +83,9 @@ static struct peer *peer_get(struct book *book, const struct sockaddr *address)
     return peer;
 }
 
-static void peer_put(struct book *book, struct peer *peer)
+static void peer_put(struct connection_table *table, struct peer *peer)
 {
-    struct peer **at = peer_bucket(book, peer->address);
+    struct peer **at = peer_bucket(table, peer->address);
 
     if (--peer->count > 0)
         return;
@@ -94,32 +95,34 @@ static void peer_put(struct book *book, struct peer *peer)
     free(peer);
 }
 
-static bool book_is_unfinished(enum connection_phase phase)
+static bool connection_table_is_unfinished(enum connection_phase phase)
 {
     return phase == CONNECTION_HANDSHAKE || phase == CONNECTION_REQUEST;
 }
 
-static bool book_cut(struct book *book, struct connection *connection, enum connection_phase seen,
-                     uint64_t since, enum metrics_cut why)
+static bool connection_table_cut(struct connection_table *table, struct connection *connection,
+                                 enum connection_phase seen, uint64_t since, enum metrics_cut why)
 {
     if (!connection_cut(connection, seen, since))
         return false;
-    book->cut++;
-    metrics_count_cut(book->metrics, why);
+    table->cut++;
+    metrics_count_cut(table->metrics, why);
     return true;
 }
 
 /* The one that is longest in such a phase; of one address only, where peer is given. */
-static struct connection *book_longest(struct book *book, const struct peer *peer, bool idle,
-                                       enum connection_phase *ret_phase, uint64_t *ret_since)
+static struct connection *connection_table_longest(struct connection_table *table,
+                                                   const struct peer *peer, bool idle,
+                                                   enum connection_phase *ret_phase,
+                                                   uint64_t *ret_since)
 {
     struct connection *longest = NULL;
 
-    for (struct connection *c = book->first; c != NULL; c = c->next) {
+    for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
-        if ((idle ? phase != CONNECTION_IDLE : !book_is_unfinished(phase)) ||
+        if ((idle ? phase != CONNECTION_IDLE : !connection_table_is_unfinished(phase)) ||
             (peer != NULL && c->peer != peer) || (longest != NULL && since >= *ret_since))
             continue;
         longest = c;
@@ -129,16 +132,16 @@ static struct connection *book_longest(struct book *book, const struct peer *pee
     return longest;
 }
 
-static const struct peer *book_fullest_peer(struct book *book)
+static const struct peer *connection_table_fullest_peer(struct connection_table *table)
 {
     const struct peer *fullest = NULL;
 
-    for (struct connection *c = book->first; c != NULL; c = c->next)
+    for (struct connection *c = table->first; c != NULL; c = c->next)
         c->peer->tally = 0;
-    for (struct connection *c = book->first; c != NULL; c = c->next) {
+    for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
 
-        if (!book_is_unfinished(connection_phase(c, &since)))
+        if (!connection_table_is_unfinished(connection_phase(c, &since)))
             continue;
         c->peer->tally++;
         if (fullest == NULL || c->peer->tally > fullest->tally)
@@ -148,94 +151,95 @@ static const struct peer *book_fullest_peer(struct book *book)
 }
 
 /* Who was seen idle may have begun a request since: then the next one is looked for. */
-static void book_cut_one(struct book *book)
+static void connection_table_cut_one(struct connection_table *table)
 {
     for (size_t tries = 0; tries < 8; tries++) {
         enum connection_phase phase = CONNECTION_NONE;
         uint64_t since = 0;
-        struct connection *who = book_longest(book, NULL, true, &phase, &since);
+        struct connection *who = connection_table_longest(table, NULL, true, &phase, &since);
 
         if (who == NULL) {
-            const struct peer *fullest = book_fullest_peer(book);
+            const struct peer *fullest = connection_table_fullest_peer(table);
 
             if (fullest == NULL)
                 return;
-            who = book_longest(book, fullest, false, &phase, &since);
+            who = connection_table_longest(table, fullest, false, &phase, &since);
         }
-        if (who == NULL || book_cut(book, who, phase, since, METRICS_CUT_CROWDED))
+        if (who == NULL || connection_table_cut(table, who, phase, since, METRICS_CUT_CROWDED))
             return;
     }
 }
 
-struct connection *book_open(struct book *book, struct server *server, struct MHD_Connection *mhd,
-                             int fd, const struct sockaddr *address)
+struct connection *connection_table_open(struct connection_table *table, struct server *server,
+                                         struct MHD_Connection *mhd, int fd,
+                                         const struct sockaddr *address)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
 
     if (connection == NULL)
         return NULL;
     connection_init(connection, server, mhd, fd);
-    (void)pthread_mutex_lock(&book->lock);
-    connection->peer = peer_get(book, address);
+    (void)pthread_mutex_lock(&table->lock);
+    connection->peer = peer_get(table, address);
     if (connection->peer == NULL) {
-        (void)pthread_mutex_unlock(&book->lock);
+        (void)pthread_mutex_unlock(&table->lock);
         free(connection);
         return NULL;
     }
-    connection->next = book->first;
-    if (book->first != NULL)
-        book->first->before = connection;
-    book->first = connection;
-    if (atomic_fetch_add(&book->count, 1) + 1 - book->cut > atomic_load(&book->max_connections))
-        book_cut_one(book);
-    (void)pthread_mutex_unlock(&book->lock);
+    connection->next = table->first;
+    if (table->first != NULL)
+        table->first->before = connection;
+    table->first = connection;
+    if (atomic_fetch_add(&table->count, 1) + 1 - table->cut > atomic_load(&table->max_connections))
+        connection_table_cut_one(table);
+    (void)pthread_mutex_unlock(&table->lock);
     return connection;
 }
 
-void book_close(struct book *book, struct connection *connection)
+void connection_table_close(struct connection_table *table, struct connection *connection)
 {
     uint64_t since = 0;
 
-    (void)pthread_mutex_lock(&book->lock);
+    (void)pthread_mutex_lock(&table->lock);
     if (connection->next != NULL)
         connection->next->before = connection->before;
     if (connection->before != NULL)
         connection->before->next = connection->next;
     else
-        book->first = connection->next;
+        table->first = connection->next;
     if (connection_phase(connection, &since) == CONNECTION_CUT)
-        book->cut--;
-    (void)atomic_fetch_sub(&book->count, 1);
-    peer_put(book, connection->peer);
-    (void)pthread_mutex_unlock(&book->lock);
+        table->cut--;
+    (void)atomic_fetch_sub(&table->count, 1);
+    peer_put(table, connection->peer);
+    (void)pthread_mutex_unlock(&table->lock);
     tls_credentials_unref(connection->credentials);
     free(connection);
 }
 
-uint64_t book_sweep(struct book *book, uint64_t now_msec)
+uint64_t connection_table_sweep(struct connection_table *table, uint64_t now_msec)
 {
     uint64_t count = 0;
 
-    (void)pthread_mutex_lock(&book->lock);
-    for (struct connection *c = book->first; c != NULL; c = c->next) {
+    (void)pthread_mutex_lock(&table->lock);
+    for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
-        if ((book_is_unfinished(phase) || phase == CONNECTION_ANSWER) &&
-            now_msec >= since + book->slow_msec)
-            (void)book_cut(book, c, phase, since, METRICS_CUT_SLOW);
+        if ((connection_table_is_unfinished(phase) || phase == CONNECTION_ANSWER) &&
+            now_msec >= since + table->slow_msec)
+            (void)connection_table_cut(table, c, phase, since, METRICS_CUT_SLOW);
     }
-    count = atomic_load(&book->count);
-    (void)pthread_mutex_unlock(&book->lock);
+    count = atomic_load(&table->count);
+    (void)pthread_mutex_unlock(&table->lock);
     return count;
 }
 
-uint64_t book_cut_idle(struct book *book)
+uint64_t connection_table_cut_idle(struct connection_table *table)
 {
     uint64_t begun = 0;
 
-    (void)pthread_mutex_lock(&book->lock);
-    for (struct connection *c = book->first; c != NULL; c = c->next) {
+    (void)pthread_mutex_lock(&table->lock);
+    for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
@@ -245,21 +249,21 @@ uint64_t book_cut_idle(struct book *book)
             !connection_cut(c, phase, since))
             begun++;
         else
-            book->cut++;
+            table->cut++;
     }
-    (void)pthread_mutex_unlock(&book->lock);
+    (void)pthread_mutex_unlock(&table->lock);
     return begun;
 }
 
-void book_cut_all(struct book *book)
+void connection_table_cut_all(struct connection_table *table)
 {
-    (void)pthread_mutex_lock(&book->lock);
-    for (struct connection *c = book->first; c != NULL; c = c->next) {
+    (void)pthread_mutex_lock(&table->lock);
+    for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
         if (phase != CONNECTION_CUT && connection_cut(c, phase, since))
-            book->cut++;
+            table->cut++;
     }
-    (void)pthread_mutex_unlock(&book->lock);
+    (void)pthread_mutex_unlock(&table->lock);
 }

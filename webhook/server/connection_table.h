@@ -2,15 +2,16 @@
 #define WEBHOOK_SERVER_CONNECTION_TABLE_H
 
 /*
- * connection_table - all open connections of the server and the addresses they come from: who is late, and who
- * goes where there are too many (gate-v1, section 8).
+ * connection_table - all open connections of the server and the addresses they come from: who is
+ * late, and who goes where there are too many (gate-v1, section 8).
  *
  * Beyond the limit the longest idle one goes first, else the oldest unfinished one of the address
  * that holds most unfinished ones; never one whose body is complete.
  *
  * Threads    any; one lock, held for a walk over the list at most, never while a request is served.
- * Ownership  a connection lives from book_open() to book_close(), both called by its own thread
- *            while its descriptor is open. So a descriptor seen in the book is the right one.
+ * Ownership  a connection lives from connection_table_open() to connection_table_close(), both
+ * called by its own thread while its descriptor is open. So a descriptor seen in the table is the
+ * right one.
  */
 
 #include <pthread.h>
@@ -18,7 +19,7 @@
 #include "webhook/server/connection.h"
 #include "webhook/metrics/metrics.h"
 
-#define BOOK_PEER_BUCKETS 256
+#define CONNECTION_TABLE_PEER_BUCKETS 256
 
 /* An address, shared by its connections. */
 struct peer {
@@ -29,10 +30,10 @@ struct peer {
     unsigned tally;            /* scratch of the walk that looks for who goes */
 };
 
-struct book {
+struct connection_table {
     pthread_mutex_t lock;
     struct connection *first;
-    struct peer *peers[BOOK_PEER_BUCKETS];
+    struct peer *peers[CONNECTION_TABLE_PEER_BUCKETS];
     struct metrics *metrics;
     _Atomic uint64_t max_connections;
     _Atomic uint64_t count;
@@ -40,22 +41,24 @@ struct book {
     uint64_t slow_msec;
 };
 
-int book_init(struct book *book, struct metrics *metrics, uint64_t max_connections,
-              uint64_t slow_msec) __attribute__((warn_unused_result));
-void book_done(struct book *book);
+int connection_table_init(struct connection_table *table, struct metrics *metrics,
+                          uint64_t max_connections, uint64_t slow_msec)
+    __attribute__((warn_unused_result));
+void connection_table_done(struct connection_table *table);
 
 /* Makes room for it where there is none. NULL: out of memory. */
-struct connection *book_open(struct book *book, struct server *server, struct MHD_Connection *mhd,
-                             int fd, const struct sockaddr *address)
+struct connection *connection_table_open(struct connection_table *table, struct server *server,
+                                         struct MHD_Connection *mhd, int fd,
+                                         const struct sockaddr *address)
     __attribute__((warn_unused_result));
-void book_close(struct book *book, struct connection *connection);
+void connection_table_close(struct connection_table *table, struct connection *connection);
 
 /* Cuts what is late. Answers how many are open. */
-uint64_t book_sweep(struct book *book, uint64_t now_msec);
+uint64_t connection_table_sweep(struct connection_table *table, uint64_t now_msec);
 
 /* Cuts all that has no request begun. Answers how many are left that have. */
-uint64_t book_cut_idle(struct book *book);
-void book_cut_all(struct book *book);
+uint64_t connection_table_cut_idle(struct connection_table *table);
+void connection_table_cut_all(struct connection_table *table);
 
 /* Text of the address, without port. */
 #define PEER_TEXT_BYTES 46

@@ -15,7 +15,7 @@
 struct server {
     struct server_options options;
     struct tls *tls; /* the options' */
-    struct book book;
+    struct connection_table table;
     struct budget budget;
     struct keeper keeper;
     struct jobs jobs;

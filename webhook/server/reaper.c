@@ -64,16 +64,16 @@ static void *keeper_run(void *argument)
         if (now_msec < swept_msec + KEEPER_TURN_MSEC)
             continue;
         swept_msec = now_msec;
-        book_sweep(keeper->book, now_msec);
+        connection_table_sweep(keeper->table, now_msec);
     }
     return NULL;
 }
 
-int keeper_start(struct keeper *keeper, struct book *book)
+int keeper_start(struct keeper *keeper, struct connection_table *table)
 {
     int r = 0;
 
-    *keeper = (struct keeper){.book = book};
+    *keeper = (struct keeper){.table = table};
     keeper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     keeper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (keeper->epoll_fd < 0 || keeper->wake_fd < 0)

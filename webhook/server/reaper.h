@@ -21,7 +21,7 @@
 #include "webhook/server/connection_table.h"
 
 struct keeper {
-    struct book *book;
+    struct connection_table *table;
     int epoll_fd; /* owned, as the next */
     int wake_fd;
     _Atomic bool stop;
@@ -29,7 +29,8 @@ struct keeper {
     pthread_t thread;
 };
 
-int keeper_start(struct keeper *keeper, struct book *book) __attribute__((warn_unused_result));
+int keeper_start(struct keeper *keeper, struct connection_table *table)
+    __attribute__((warn_unused_result));
 /* Ends the thread and what belongs to it. */
 void keeper_done(struct keeper *keeper);
 

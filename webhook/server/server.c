@@ -61,7 +61,7 @@ void server_set_limits(struct server *server, const struct server_limits *limits
 {
     atomic_store(&server->max_body_bytes, limits->max_body_bytes);
     atomic_store(&server->deadline_margin_msec, limits->deadline_margin_msec);
-    atomic_store(&server->book.max_connections,
+    atomic_store(&server->table.max_connections,
                  server_fitting_connections(server, limits->max_connections));
     budget_set_limits(&server->budget, limits->max_in_flight_bytes, limits->max_in_flight);
 }
@@ -109,13 +109,13 @@ static void server_on_connection(void *context, struct MHD_Connection *mhd, void
         const struct sockaddr *address =
             MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
 
-        connection = book_open(&server->book, server, mhd, fd, address);
+        connection = connection_table_open(&server->table, server, mhd, fd, address);
         if (connection == NULL || connection_begin(connection) < 0)
             (void)shutdown(fd, SHUT_RDWR);
         *state = connection;
     } else if (connection != NULL) {
         keeper_forget(connection);
-        book_close(&server->book, connection);
+        connection_table_close(&server->table, connection);
         *state = NULL;
     }
 }
@@ -256,8 +256,8 @@ int server_start(const struct server_options *options, struct arena *arena,
         return -ENOMEM;
     *server = (struct server){.options = *options, .tls = options->tls};
     server->listen_fd = server->keeper.epoll_fd = server->keeper.wake_fd = -1;
-    r = book_init(&server->book, options->metrics, options->limits.max_connections,
-                  options->times.slow_msec);
+    r = connection_table_init(&server->table, options->metrics, options->limits.max_connections,
+                              options->times.slow_msec);
     if (r < 0) {
         free(server);
         return r;
@@ -270,7 +270,7 @@ int server_start(const struct server_options *options, struct arena *arena,
     if (r == 0)
         r = server_open_ports(server, arena, reterr_reason);
     if (r == 0)
-        r = keeper_start(&server->keeper, &server->book);
+        r = keeper_start(&server->keeper, &server->table);
     if (r == 0)
         r = server_start_webhook(server, threads);
     if (r < 0) {
@@ -296,7 +296,7 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
     uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
     bool dismissed = server->options.gate.dismiss == NULL;
 
-    while (book_cut_idle(&server->book) > 0 && connection_clock_msec() < end_msec) {
+    while (connection_table_cut_idle(&server->table) > 0 && connection_clock_msec() < end_msec) {
         if (!dismissed && connection_clock_msec() + last_msec >= end_msec) {
             server->options.gate.dismiss(server->options.gate.source);
             dismissed = true;
@@ -306,8 +306,8 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
     if (!dismissed)
         server->options.gate.dismiss(server->options.gate.source);
     end_msec = connection_clock_msec() + SERVER_CLOSE_MSEC;
-    while (atomic_load(&server->book.count) > 0) {
-        book_cut_all(&server->book);
+    while (atomic_load(&server->table.count) > 0) {
+        connection_table_cut_all(&server->table);
         server_wait_turn();
     }
 }
@@ -331,6 +331,6 @@ void server_stop(struct server *server, uint32_t grace_msec)
     metrics_evidence_done(&server->evidence);
     if (server->listen_fd >= 0)
         (void)close(server->listen_fd);
-    book_done(&server->book);
+    connection_table_done(&server->table);
     free(server);
 }
