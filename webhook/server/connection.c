@@ -85,7 +85,7 @@ static ssize_t connection_pull(gnutls_transport_ptr_t ptr, void *data, size_t si
     if (n > 0 && phase == CONNECTION_IDLE)
         (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
     if (n < 0 && errno == EAGAIN && phase == CONNECTION_HANDSHAKE) {
-        keeper_park(connection);
+        reaper_park(connection);
         errno = EAGAIN;
     }
     return n;

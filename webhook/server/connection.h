@@ -55,7 +55,7 @@ struct connection {
     struct tls_credentials *credentials; /* those the handshake began with */
     bool finished_in;                    /* the peer's half of the handshake */
     bool finished_out;                   /* ours */
-    bool watched;                        /* the keeper's epoll has it */
+    bool watched;                        /* the reaper's epoll has it */
     bool may_ask;                        /* the verdict of that generation */
     bool asked;
     uint64_t asked_generation;

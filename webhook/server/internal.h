@@ -17,7 +17,7 @@ struct server {
     struct tls *tls; /* the options' */
     struct connection_table table;
     struct budget budget;
-    struct keeper keeper;
+    struct reaper reaper;
     struct jobs jobs;
     struct MHD_Daemon *daemon;
     struct MHD_Daemon *admin;

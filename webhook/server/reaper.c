@@ -7,41 +7,41 @@
 
 #include "webhook/server/internal.h"
 
-#define KEEPER_TURN_MSEC 100 /* how exactly times are kept */
-#define KEEPER_MAX_EVENTS 64
+#define REAPER_TURN_MSEC 100 /* how exactly times are kept */
+#define REAPER_MAX_EVENTS 64
 
-static int keeper_watch(struct keeper *keeper, int operation, int fd, uint32_t events, void *ptr)
+static int reaper_watch(struct reaper *reaper, int operation, int fd, uint32_t events, void *ptr)
 {
     struct epoll_event event = {.events = events, .data.ptr = ptr};
 
-    return epoll_ctl(keeper->epoll_fd, operation, fd, &event) == 0 ? 0 : -errno;
+    return epoll_ctl(reaper->epoll_fd, operation, fd, &event) == 0 ? 0 : -errno;
 }
 
-void keeper_park(struct connection *connection)
+void reaper_park(struct connection *connection)
 {
-    struct keeper *keeper = &connection->server->keeper;
+    struct reaper *reaper = &connection->server->reaper;
     int operation = connection->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
     MHD_suspend_connection(connection->mhd);
-    if (keeper_watch(keeper, operation, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
+    if (reaper_watch(reaper, operation, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
                      connection) < 0)
         MHD_resume_connection(connection->mhd);
     else
         connection->watched = true;
 }
 
-void keeper_forget(struct connection *connection)
+void reaper_forget(struct connection *connection)
 {
     if (connection->watched)
-        (void)keeper_watch(&connection->server->keeper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
+        (void)reaper_watch(&connection->server->reaper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
 }
 
-static void keeper_handle(struct keeper *keeper, const struct epoll_event *event)
+static void reaper_handle(struct reaper *reaper, const struct epoll_event *event)
 {
     uint64_t count = 0;
 
-    if (event->data.ptr == &keeper->wake_fd) {
-        (void)!read(keeper->wake_fd, &count, sizeof(count));
+    if (event->data.ptr == &reaper->wake_fd) {
+        (void)!read(reaper->wake_fd, &count, sizeof(count));
     } else {
         struct connection *parked = event->data.ptr;
 
@@ -49,63 +49,63 @@ static void keeper_handle(struct keeper *keeper, const struct epoll_event *event
     }
 }
 
-static void *keeper_run(void *argument)
+static void *reaper_run(void *argument)
 {
-    struct keeper *keeper = argument;
-    struct epoll_event events[KEEPER_MAX_EVENTS];
+    struct reaper *reaper = argument;
+    struct epoll_event events[REAPER_MAX_EVENTS];
     uint64_t swept_msec = 0;
 
-    while (!atomic_load(&keeper->stop)) {
-        int n = epoll_wait(keeper->epoll_fd, events, KEEPER_MAX_EVENTS, KEEPER_TURN_MSEC);
+    while (!atomic_load(&reaper->stop)) {
+        int n = epoll_wait(reaper->epoll_fd, events, REAPER_MAX_EVENTS, REAPER_TURN_MSEC);
         uint64_t now_msec = connection_clock_msec();
 
         for (int i = 0; i < n; i++)
-            keeper_handle(keeper, &events[i]);
-        if (now_msec < swept_msec + KEEPER_TURN_MSEC)
+            reaper_handle(reaper, &events[i]);
+        if (now_msec < swept_msec + REAPER_TURN_MSEC)
             continue;
         swept_msec = now_msec;
-        connection_table_sweep(keeper->table, now_msec);
+        connection_table_sweep(reaper->table, now_msec);
     }
     return NULL;
 }
 
-int keeper_start(struct keeper *keeper, struct connection_table *table)
+int reaper_start(struct reaper *reaper, struct connection_table *table)
 {
     int r = 0;
 
-    *keeper = (struct keeper){.table = table};
-    keeper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    keeper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (keeper->epoll_fd < 0 || keeper->wake_fd < 0)
+    *reaper = (struct reaper){.table = table};
+    reaper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    reaper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reaper->epoll_fd < 0 || reaper->wake_fd < 0)
         r = -errno;
     if (r == 0)
-        r = keeper_watch(keeper, EPOLL_CTL_ADD, keeper->wake_fd, EPOLLIN, &keeper->wake_fd);
+        r = reaper_watch(reaper, EPOLL_CTL_ADD, reaper->wake_fd, EPOLLIN, &reaper->wake_fd);
     if (r == 0)
-        r = -pthread_create(&keeper->thread, NULL, keeper_run, keeper);
-    keeper->running = r == 0;
+        r = -pthread_create(&reaper->thread, NULL, reaper_run, reaper);
+    reaper->running = r == 0;
     if (r < 0)
-        keeper_done(keeper);
+        reaper_done(reaper);
     return r;
 }
 
-static void keeper_wake(struct keeper *keeper)
+static void reaper_wake(struct reaper *reaper)
 {
     uint64_t one = 1;
 
-    (void)!write(keeper->wake_fd, &one, sizeof(one));
+    (void)!write(reaper->wake_fd, &one, sizeof(one));
 }
 
-void keeper_done(struct keeper *keeper)
+void reaper_done(struct reaper *reaper)
 {
-    if (keeper->running) {
-        atomic_store(&keeper->stop, true);
-        keeper_wake(keeper);
-        (void)pthread_join(keeper->thread, NULL);
-        keeper->running = false;
+    if (reaper->running) {
+        atomic_store(&reaper->stop, true);
+        reaper_wake(reaper);
+        (void)pthread_join(reaper->thread, NULL);
+        reaper->running = false;
     }
-    if (keeper->epoll_fd >= 0)
-        (void)close(keeper->epoll_fd);
-    if (keeper->wake_fd >= 0)
-        (void)close(keeper->wake_fd);
-    keeper->epoll_fd = keeper->wake_fd = -1;
+    if (reaper->epoll_fd >= 0)
+        (void)close(reaper->epoll_fd);
+    if (reaper->wake_fd >= 0)
+        (void)close(reaper->wake_fd);
+    reaper->epoll_fd = reaper->wake_fd = -1;
 }

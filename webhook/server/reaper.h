@@ -10,7 +10,7 @@
  * socket has something.
  *
  * Errors     0 or negative errno.
- * Threads    keeper_park() is called by the connection's own thread.
+ * Threads    reaper_park() is called by the connection's own thread.
  */
 
 #include <microhttpd.h>
@@ -20,7 +20,7 @@
 
 #include "webhook/server/connection_table.h"
 
-struct keeper {
+struct reaper {
     struct connection_table *table;
     int epoll_fd; /* owned, as the next */
     int wake_fd;
@@ -29,13 +29,13 @@ struct keeper {
     pthread_t thread;
 };
 
-int keeper_start(struct keeper *keeper, struct connection_table *table)
+int reaper_start(struct reaper *reaper, struct connection_table *table)
     __attribute__((warn_unused_result));
 /* Ends the thread and what belongs to it. */
-void keeper_done(struct keeper *keeper);
+void reaper_done(struct reaper *reaper);
 
-void keeper_park(struct connection *connection);
+void reaper_park(struct connection *connection);
 /* Before the descriptor is closed. */
-void keeper_forget(struct connection *connection);
+void reaper_forget(struct connection *connection);
 
 #endif

@@ -114,7 +114,7 @@ static void server_on_connection(void *context, struct MHD_Connection *mhd, void
             (void)shutdown(fd, SHUT_RDWR);
         *state = connection;
     } else if (connection != NULL) {
-        keeper_forget(connection);
+        reaper_forget(connection);
         connection_table_close(&server->table, connection);
         *state = NULL;
     }
@@ -255,7 +255,7 @@ int server_start(const struct server_options *options, struct arena *arena,
     if (server == NULL)
         return -ENOMEM;
     *server = (struct server){.options = *options, .tls = options->tls};
-    server->listen_fd = server->keeper.epoll_fd = server->keeper.wake_fd = -1;
+    server->listen_fd = server->reaper.epoll_fd = server->reaper.wake_fd = -1;
     r = connection_table_init(&server->table, options->metrics, options->limits.max_connections,
                               options->times.slow_msec);
     if (r < 0) {
@@ -270,7 +270,7 @@ int server_start(const struct server_options *options, struct arena *arena,
     if (r == 0)
         r = server_open_ports(server, arena, reterr_reason);
     if (r == 0)
-        r = keeper_start(&server->keeper, &server->table);
+        r = reaper_start(&server->reaper, &server->table);
     if (r == 0)
         r = server_start_webhook(server, threads);
     if (r < 0) {
@@ -324,7 +324,7 @@ void server_stop(struct server *server, uint32_t grace_msec)
         server_end_connections(server, grace_msec);
         MHD_stop_daemon(server->daemon);
     }
-    keeper_done(&server->keeper);
+    reaper_done(&server->reaper);
     jobs_done(&server->jobs);
     if (server->admin != NULL)
         MHD_stop_daemon(server->admin);
