@@ -52,11 +52,11 @@ static void check_line(struct report *report, struct str line)
     must(may_matter || events.count == 0);
     for (size_t i = 0; i < events.count; i++) {
         const struct report_row *row = NULL;
-        struct event_lapse lapses[EVENT_MAX_LAPSES];
+        struct event_expiry expiries[EVENT_MAX_EXPIRIES];
         bool passed = false;
 
         must(events.items[i].finding_count <= EVENT_MAX_FINDINGS);
-        must(event_lapses(&events.items[i], lapses) <= EVENT_MAX_LAPSES);
+        must(event_expiries(&events.items[i], expiries) <= EVENT_MAX_EXPIRIES);
         must(report_add(report, &events.items[i], &arena, &row, &passed) == 0);
     }
     report_count_text(report, kind, STR("x"));

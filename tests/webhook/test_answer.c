@@ -346,15 +346,15 @@ Test(answer, says_the_same_in_yaml)
 }
 
 /* Evidence in use that ends soon is worth a word, also to whoever is admitted. */
-Test(answer, warns_of_lapses)
+Test(answer, warns_of_expiries)
 {
     cleanup_arena struct arena arena = {0};
     struct decision d = {
         .allowed = true,
         .outcome = OUTCOME_READY,
         .subject = STR("n/Pod/p"),
-        .lapses = {{.at = helper_moment("2026-03-02T00:00:00.5Z"), .what = STR("evidence n/x")}},
-        .lapse_count = 1};
+        .expiries = {{.at = helper_moment("2026-03-02T00:00:00.5Z"), .what = STR("evidence n/x")}},
+        .expiry_count = 1};
     struct str warnings[ANSWER_MAX_WARNINGS] = {{0}};
     size_t count = 0;
 

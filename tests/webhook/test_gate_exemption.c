@@ -147,8 +147,8 @@ Test(gate_exemption, chooses_one)
     cr_assert_eq(e.decision.outcome, OUTCOME_NEEDS_MORE_EVIDENCE);
 }
 
-/* No warning but that of lapsing: both ends of the 72 hours are included. */
-Test(gate_exemption, warns_before_it_lapses)
+/* No warning but that of expiring: both ends of the 72 hours are included. */
+Test(gate_exemption, warns_before_it_expiries)
 {
     static const struct {
         const char *end;

@@ -159,7 +159,7 @@ Test(metrics_evidence, counts_kinds_and_states)
     snapshot_unref(snapshot);
 }
 
-/* Walked again for another snapshot, and when something lapsed, but not at every question. */
+/* Walked again for another snapshot, and when something expired, but not at every question. */
 Test(metrics_evidence, is_worked_out_once_a_snapshot)
 {
     static const struct helper_document none[] = {{0}};
@@ -194,10 +194,10 @@ Test(metrics_evidence, is_worked_out_once_a_snapshot)
     snapshot_unref(snapshot);
 }
 
-/* More than one document a minute may lapse: the walk is not made for each question even then. */
+/* More than one document a minute may expiry: the walk is not made for each question even then. */
 Test(metrics_evidence, pauses_between_walks)
 {
-    static const struct helper_document lapsing[] = {
+    static const struct helper_document expiring[] = {
         {"a", "one",
          REQUIREMENTS_OF("o/a@1", "2026-02-28T00:00:00Z",
                          ",\"expires_at\":\"2026-03-01T12:00:01Z\""),
@@ -209,7 +209,7 @@ Test(metrics_evidence, pauses_between_walks)
         {0}};
     cleanup_arena struct arena arena = {0};
     const struct policy policy = policy_defaults();
-    struct snapshot *snapshot = helper_snapshot(&arena, &policy, NULL, lapsing);
+    struct snapshot *snapshot = helper_snapshot(&arena, &policy, NULL, expiring);
     struct metrics_evidence evidence = {0};
 
     metrics_evidence_look(&evidence, snapshot, helper_moment("2026-03-01T12:00:00Z"));

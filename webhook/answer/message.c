@@ -189,16 +189,16 @@ static int add_warning(struct arena *arena, struct str text, struct str *warning
     return 0;
 }
 
-static int warn_of_lapses(const struct decision *d, struct arena *arena, struct str *warnings,
-                          size_t *count)
+static int warn_of_expiries(const struct decision *d, struct arena *arena, struct str *warnings,
+                            size_t *count)
 {
-    for (size_t i = 0; i < d->lapse_count; i++) {
+    for (size_t i = 0; i < d->expiry_count; i++) {
         char at[MOMENT_TEXT_BYTES] = "";
-        struct str what = clean_cut(d->lapses[i].what, MAX_LINE_BYTES);
+        struct str what = clean_cut(d->expiries[i].what, MAX_LINE_BYTES);
         struct str text = {0};
         int r = 0;
 
-        moment_write(d->lapses[i].at, at);
+        moment_write(d->expiries[i].at, at);
         text = arena_format(arena, "sandgate: ends at %s, sign it anew before: %.*s", at,
                             (int)what.len, what.ptr);
         r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
@@ -255,7 +255,7 @@ int answer_warnings(const struct decision *decision, struct arena *arena,
     int r = 0;
 
     if (decision->allowed)
-        r = warn_of_lapses(decision, arena, ret_warnings, &count);
+        r = warn_of_expiries(decision, arena, ret_warnings, &count);
     if (r == 0 && decision->allowed && (decision->violates_warn || decision->would_deny_enforce))
         r = warn_of_findings(decision, arena, ret_warnings, &count);
     if (r == 0)

@@ -107,17 +107,17 @@ int event_read(struct str text, struct arena *arena, struct events *ret_events,
 const char *event_verdict_text(enum event_verdict verdict);
 
 /* When what the decision stood on ends, within 72 hours of it. */
-struct event_lapse {
+struct event_expiry {
     struct str kind; /* "evidence" or "exemption" */
     struct str name; /* `<namespace>/<name>` */
     struct moment at;
 };
 
-#define EVENT_MAX_LAPSES 4
+#define EVENT_MAX_EXPIRIES 4
 
 /* How many there are. Evidence's own expires_at is not in the audit log: only the end of its age
  * is seen there. */
-size_t event_lapses(const struct event *event,
-                    struct event_lapse ret_lapses[static EVENT_MAX_LAPSES]);
+size_t event_expiries(const struct event *event,
+                      struct event_expiry ret_expiries[static EVENT_MAX_EXPIRIES]);
 
 #endif

@@ -23,7 +23,7 @@ static struct str document_name(struct str text)
 }
 
 /* The warning that a user got (answer_message.c). */
-static bool read_warning(struct str warning, struct event_lapse *lapse)
+static bool read_warning(struct str warning, struct event_expiry *expiry)
 {
     size_t time_bytes = MOMENT_TEXT_BYTES - 1;
     struct str rest = warning;
@@ -31,40 +31,40 @@ static bool read_warning(struct str warning, struct event_lapse *lapse)
     if (!str_starts_with(rest, WARNING_HEAD))
         return false;
     rest = behind(rest, WARNING_HEAD.len);
-    if (rest.len < time_bytes || !moment_read((struct str){rest.ptr, time_bytes}, &lapse->at))
+    if (rest.len < time_bytes || !moment_read((struct str){rest.ptr, time_bytes}, &expiry->at))
         return false;
     rest = behind(rest, time_bytes);
     if (!str_starts_with(rest, WARNING_MIDDLE))
         return false;
     rest = behind(rest, WARNING_MIDDLE.len);
-    lapse->kind = document_name(rest);
-    if (!str_present(lapse->kind))
+    expiry->kind = document_name(rest);
+    if (!str_present(expiry->kind))
         return false;
-    lapse->name = behind(rest, lapse->kind.len + 1);
+    expiry->name = behind(rest, expiry->kind.len + 1);
     return true;
 }
 
 static bool is_soon(const struct event *event, struct moment at)
 {
     return event->timed && moment_compare(at, event->time) >= 0 &&
-           moment_compare(at, moment_add_seconds(event->time, ANSWER_LAPSE_WARNING_SEC)) <= 0;
+           moment_compare(at, moment_add_seconds(event->time, ANSWER_EXPIRY_WARNING_SEC)) <= 0;
 }
 
-static bool exemption_ends(const struct event *event, struct event_lapse *lapse)
+static bool exemption_ends(const struct event *event, struct event_expiry *expiry)
 {
     struct str text = event->exemption, name = document_name(text);
 
     for (size_t i = 0; str_present(name) && i + UNTIL.len < text.len; i++) {
         if (!str_starts_with(behind(text, i), UNTIL))
             continue;
-        lapse->kind = STR("exemption");
-        lapse->name = name;
-        return moment_read(behind(text, i + UNTIL.len), &lapse->at) && is_soon(event, lapse->at);
+        expiry->kind = STR("exemption");
+        expiry->name = name;
+        return moment_read(behind(text, i + UNTIL.len), &expiry->at) && is_soon(event, expiry->at);
     }
     return false;
 }
 
-static bool evidence_ages(const struct event *event, struct event_lapse *lapse)
+static bool evidence_ages(const struct event *event, struct event_expiry *expiry)
 {
     const cJSON *input = event->input_tree;
     struct str observed =
@@ -73,26 +73,26 @@ static bool evidence_ages(const struct event *event, struct event_lapse *lapse)
     int days = PLAN_DEFAULT_AGE_DAYS;
     struct moment at = {0};
 
-    lapse->kind = STR("evidence");
-    lapse->name = document_name(event->evidence);
-    if (!str_present(lapse->name) || !moment_read(str_trim(observed), &at) ||
+    expiry->kind = STR("evidence");
+    expiry->name = document_name(event->evidence);
+    if (!str_present(expiry->name) || !moment_read(str_trim(observed), &at) ||
         (given != NULL && !plan_read_max_age(given, &days)))
         return false;
-    lapse->at = moment_add_seconds(at, days * MOMENT_SECONDS_PER_DAY);
-    return is_soon(event, lapse->at);
+    expiry->at = moment_add_seconds(at, days * MOMENT_SECONDS_PER_DAY);
+    return is_soon(event, expiry->at);
 }
 
-size_t event_lapses(const struct event *event,
-                    struct event_lapse ret_lapses[static EVENT_MAX_LAPSES])
+size_t event_expiries(const struct event *event,
+                      struct event_expiry ret_expiries[static EVENT_MAX_EXPIRIES])
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < event->warnings.count && count < EVENT_MAX_LAPSES; i++)
-        count += read_warning(event->warnings.items[i], &ret_lapses[count]);
+    for (size_t i = 0; i < event->warnings.count && count < EVENT_MAX_EXPIRIES; i++)
+        count += read_warning(event->warnings.items[i], &ret_expiries[count]);
     /* a record has said it all; an audit event has no warnings */
     if (event->kind == EVENT_RECORD)
         return count;
-    count += exemption_ends(event, &ret_lapses[count]);
-    count += evidence_ages(event, &ret_lapses[count]);
+    count += exemption_ends(event, &ret_expiries[count]);
+    count += evidence_ages(event, &ret_expiries[count]);
     return count;
 }

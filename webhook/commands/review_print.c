@@ -186,18 +186,18 @@ static int print_findings(const struct report *report, struct arena *arena)
     return print_table(&table);
 }
 
-static int print_lapses(const struct report *report, struct arena *arena)
+static int print_expiries(const struct report *report, struct arena *arena)
 {
     struct table table = table_make(arena, 4);
 
-    if (report->lapse_count == 0)
+    if (report->expiry_count == 0)
         return 0;
     table_add(&table, (struct table_cell[]){{STR("ENDS"), COLOUR_FAINT},
                                             {STR("WHAT"), COLOUR_FAINT},
                                             {STR("NAME"), COLOUR_FAINT},
                                             {STR("LAST USED"), COLOUR_FAINT}});
-    for (size_t i = 0; i < report->lapse_count; i++) {
-        const struct report_lapse *l = &report->lapses[i];
+    for (size_t i = 0; i < report->expiry_count; i++) {
+        const struct report_expiry *l = &report->expiries[i];
         char at[MOMENT_TEXT_BYTES] = "";
         struct table_cell cells[4] = {{.colour = COLOUR_WARN}};
 
@@ -285,7 +285,7 @@ static int print_page(const struct report *report)
     if (r == 0)
         r = print_findings(report, &arena);
     if (r == 0)
-        r = print_lapses(report, &arena);
+        r = print_expiries(report, &arena);
     if (r == 0)
         r = print_changes(report, &arena);
     if (r == 0)
@@ -367,7 +367,7 @@ void review_print_losses(const struct report *report)
         {t->untimed, "decisions without a time that can be read"},
         {t->rows_left_out, "decisions beyond the limit of rows: counted in the sums only"},
         {t->details_left_out, "rows without packet, input and messages: no room for them"},
-        {t->lapses_left_out, "ends of evidence beyond the limit"},
+        {t->expiries_left_out, "ends of evidence beyond the limit"},
         {report->namespaces.left_out, "decisions in namespaces beyond the limit"},
         {report->changes.left_out, "changes beyond the limit"},
     };

@@ -8,20 +8,20 @@
 static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,
                 const struct evidence *e)
 {
-    struct gate_lapse lapse = {.at = end};
+    struct gate_expiry expiry = {.at = end};
 
     if (moment_compare(end, j->now) < 0 ||
-        moment_compare(end, moment_add_seconds(j->now, GATE_LAPSE_SOON_SEC)) > 0)
+        moment_compare(end, moment_add_seconds(j->now, GATE_EXPIRY_SOON_SEC)) > 0)
         return 0;
-    lapse.what = arena_format(j->arena, "%s %.*s/%.*s", what, (int)e->namespace_name.len,
-                              e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
-    if (!str_present(lapse.what))
+    expiry.what = arena_format(j->arena, "%s %.*s/%.*s", what, (int)e->namespace_name.len,
+                               e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
+    if (!str_present(expiry.what))
         return -ENOMEM;
-    d->lapses[d->lapse_count++] = lapse;
+    d->expiries[d->expiry_count++] = expiry;
     return 0;
 }
 
-int gate_note_lapses(const struct judgement *j, struct decision *d)
+int gate_note_expiries(const struct judgement *j, struct decision *d)
 {
     const struct evidence *e = d->evidence;
     struct moment end = {0};

@@ -239,7 +239,7 @@ static int judge(struct judgement *j, struct decision *d)
         d->exemption = gate_find_exemption(j, &d->plan);
     if (d->exemption != NULL)
         d->outcome = OUTCOME_EXEMPT;
-    return gate_note_lapses(j, d);
+    return gate_note_expiries(j, d);
 }
 
 /* Rows two to six; what none of them answers is judged. */

@@ -65,10 +65,10 @@ struct gate_finding {
 };
 
 /* Evidence and an exemption can both be in use. */
-#define GATE_MAX_LAPSES 2
+#define GATE_MAX_EXPIRIES 2
 
 /* Something in use that ends within 72 hours, now included. */
-struct gate_lapse {
+struct gate_expiry {
     struct moment at;
     struct str what; /* "evidence payments/x" or "exemption sandgate-system/x" */
 };
@@ -91,8 +91,8 @@ struct decision {
     const struct evidence *evidence;  /* in use; NULL where none */
     const struct evidence *exemption; /* in use; NULL where none */
     bool exempt_by_configuration;
-    struct gate_lapse lapses[GATE_MAX_LAPSES];
-    size_t lapse_count;
+    struct gate_expiry expiries[GATE_MAX_EXPIRIES];
+    size_t expiry_count;
     struct str error;   /* `enforce=<value>,…`; absent where all labels could be read */
     struct str subject; /* `<namespace>/<kind>/<name>` */
 

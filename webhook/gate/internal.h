@@ -18,7 +18,7 @@
 
 #define GATE_MAX_CLASS_BYTES 128
 #define GATE_MAX_MESSAGE_BYTES 1024 /* one finding's message */
-#define GATE_LAPSE_SOON_SEC (72 * 3600)
+#define GATE_EXPIRY_SOON_SEC (72 * 3600)
 
 /* Findings in the order in which they were met. */
 struct gate_findings {
@@ -104,7 +104,7 @@ const struct evidence *gate_find_exemption(const struct judgement *j, const stru
 
 /* expiry.c */
 
-int gate_note_lapses(const struct judgement *j, struct decision *d)
+int gate_note_expiries(const struct judgement *j, struct decision *d)
     __attribute__((warn_unused_result));
 
 #endif

@@ -11,7 +11,7 @@ static const char *const state_names[METRICS_EVIDENCE_STATE_COUNT] = {
 static enum metrics_evidence_state state_of(const struct evidence *e, int max_age_days,
                                             struct moment now)
 {
-    struct moment lapse = {0};
+    struct moment expiry = {0};
 
     switch (e->state) {
     case EVIDENCE_REVOKED:
@@ -21,7 +21,7 @@ static enum metrics_evidence_state state_of(const struct evidence *e, int max_ag
     case EVIDENCE_VALID:
         if (evidence_expired(e, now))
             return METRICS_EVIDENCE_EXPIRED;
-        if (evidence_end(e, max_age_days, &lapse) && moment_compare(lapse, now) < 0)
+        if (evidence_end(e, max_age_days, &expiry) && moment_compare(expiry, now) < 0)
             return METRICS_EVIDENCE_STALE;
         return METRICS_EVIDENCE_VALID;
     case EVIDENCE_INVALID:
@@ -33,16 +33,16 @@ static enum metrics_evidence_state state_of(const struct evidence *e, int max_ag
 static void add_valid(struct metrics_evidence *sum, const struct evidence *e, int max_age_days)
 {
     int64_t observed_sec = e->observed_at.sec - MOMENT_UNIX_EPOCH_SEC;
-    struct moment lapse = {0};
+    struct moment expiry = {0};
 
     if (e->kind == EVIDENCE_REQUIREMENTS && (!sum->has_oldest || observed_sec < sum->oldest_sec)) {
         sum->has_oldest = true;
         sum->oldest_sec = observed_sec;
     }
-    if (evidence_end(e, max_age_days, &lapse) &&
-        (!sum->has_next || moment_compare(lapse, sum->next) < 0)) {
+    if (evidence_end(e, max_age_days, &expiry) &&
+        (!sum->has_next || moment_compare(expiry, sum->next) < 0)) {
         sum->has_next = true;
-        sum->next = lapse;
+        sum->next = expiry;
     }
 }
 

@@ -5,7 +5,7 @@
  * evidence - how the evidence of a snapshot stands, in numbers.
  *
  * All documents are walked once a snapshot, not once a question; again when the next of them has
- * lapsed, at most every METRICS_EVIDENCE_PAUSE_SEC.
+ * expired, at most every METRICS_EVIDENCE_PAUSE_SEC.
  *
  * Ownership  holds a count of the snapshot it was made of. {0} is a valid start.
  * Threads    one.

@@ -215,7 +215,7 @@ static void add_summary(struct buffer *b, const struct report *report)
         {"withoutBodies", t->without_bodies},
         {"rowsLeftOut", t->rows_left_out},
         {"detailsLeftOut", t->details_left_out},
-        {"lapsesLeftOut", t->lapses_left_out},
+        {"lapsesLeftOut", t->expiries_left_out},
         {"changesLeftOut", report->changes.left_out},
     };
 
@@ -247,11 +247,11 @@ static void add_sums(struct buffer *b, const char *name, const char *member,
     buffer_add_char(b, ']');
 }
 
-static void add_lapses(struct buffer *b, const struct report *report)
+static void add_expiries(struct buffer *b, const struct report *report)
 {
     buffer_add(b, STR(",\n\"lapses\":["));
-    for (size_t i = 0; i < report->lapse_count; i++) {
-        const struct report_lapse *l = &report->lapses[i];
+    for (size_t i = 0; i < report->expiry_count; i++) {
+        const struct report_expiry *l = &report->expiries[i];
         char at[MOMENT_TEXT_BYTES] = "";
 
         moment_write(l->at, at);
@@ -342,7 +342,7 @@ int report_json(const struct report *report, FILE *stream)
     add_summary(&b, report);
     add_sums(&b, "namespaces", "namespace", &report->namespaces, false);
     add_sums(&b, "findings", "code", &report->codes, true);
-    add_lapses(&b, report);
+    add_expiries(&b, report);
     add_changes(&b, report);
     add_times(&b, report);
     buffer_add(&b, STR(",\n\"rows\":["));

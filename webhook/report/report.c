@@ -24,9 +24,9 @@ int report_init(struct report *report)
     report->recent = report_recent_new();
     report->rows = calloc(REPORT_MAX_ROWS, sizeof(struct report_row *));
     report->slots = calloc(SLOTS, sizeof(*report->slots));
-    report->lapses = calloc(REPORT_MAX_LAPSES, sizeof(*report->lapses));
+    report->expiries = calloc(REPORT_MAX_EXPIRIES, sizeof(*report->expiries));
     if (report->recent == NULL || report->rows == NULL || report->slots == NULL ||
-        report->lapses == NULL)
+        report->expiries == NULL)
         return -ENOMEM;
     r = report_sums_init(&report->namespaces, REPORT_MAX_NAMESPACES, &report->row_arena);
     return r == 0 ? report_sums_init(&report->codes, REPORT_MAX_CODES, &report->row_arena) : r;
@@ -37,7 +37,7 @@ void report_done(struct report *report)
     report_recent_free(report->recent);
     free((void *)report->rows);
     free(report->slots);
-    free(report->lapses);
+    free(report->expiries);
     free(report->changes.items);
     free(report->changes.slots);
     arena_release(&report->changes.arena);
@@ -272,32 +272,32 @@ static int make_row(struct report *report, const struct event *event, struct are
     return 0;
 }
 
-static void note_lapse(struct report *report, const struct event_lapse *lapse,
-                       const struct event *event)
+static void note_expiry(struct report *report, const struct event_expiry *expiry,
+                        const struct event *event)
 {
     struct keeper k = keeper_make(&report->row_arena);
     struct siphash h = siphash_make(report->seed);
-    struct report_lapse *l = NULL;
+    struct report_expiry *l = NULL;
     uint64_t key = 0;
 
-    report_hash(&h, lapse->kind);
-    report_hash(&h, lapse->name);
-    siphash_add(&h, (struct str){(const char *)&lapse->at.sec, sizeof(lapse->at.sec)});
+    report_hash(&h, expiry->kind);
+    report_hash(&h, expiry->name);
+    siphash_add(&h, (struct str){(const char *)&expiry->at.sec, sizeof(expiry->at.sec)});
     key = siphash_end(&h);
-    for (size_t i = 0; i < report->lapse_count && l == NULL; i++)
-        l = report->lapses[i].key == key ? &report->lapses[i] : NULL;
-    if (l == NULL && report->lapse_count < REPORT_MAX_LAPSES) {
-        l = &report->lapses[report->lapse_count];
-        *l = (struct report_lapse){.key = key, .at = lapse->at};
-        l->kind = keep_name(&k, lapse->kind);
-        l->name = keep(&k, lapse->name, REPORT_MAX_SUM_BYTES);
+    for (size_t i = 0; i < report->expiry_count && l == NULL; i++)
+        l = report->expiries[i].key == key ? &report->expiries[i] : NULL;
+    if (l == NULL && report->expiry_count < REPORT_MAX_EXPIRIES) {
+        l = &report->expiries[report->expiry_count];
+        *l = (struct report_expiry){.key = key, .at = expiry->at};
+        l->kind = keep_name(&k, expiry->kind);
+        l->name = keep(&k, expiry->name, REPORT_MAX_SUM_BYTES);
         if (k.failed)
             l = NULL;
         else
-            report->lapse_count++;
+            report->expiry_count++;
     }
     if (l == NULL) {
-        report->totals.lapses_left_out++;
+        report->totals.expiries_left_out++;
         return;
     }
     l->count++;
@@ -362,9 +362,9 @@ static int add_to_row(struct report *report, const struct event *event, struct a
 int report_add(struct report *report, const struct event *event, struct arena *scratch,
                const struct report_row **ret_row, bool *ret_passed)
 {
-    struct event_lapse lapses[EVENT_MAX_LAPSES];
+    struct event_expiry expiries[EVENT_MAX_EXPIRIES];
     struct report_totals *t = &report->totals;
-    size_t lapse_count = 0;
+    size_t expiry_count = 0;
     bool is_new = false;
     int r = 0;
 
@@ -380,9 +380,9 @@ int report_add(struct report *report, const struct event *event, struct arena *s
     }
     /* what ends soon is of interest where all went well, too */
     if (report_passes_around(&report->filter, event)) {
-        lapse_count = event_lapses(event, lapses);
-        for (size_t i = 0; i < lapse_count; i++)
-            note_lapse(report, &lapses[i], event);
+        expiry_count = event_expiries(event, expiries);
+        for (size_t i = 0; i < expiry_count; i++)
+            note_expiry(report, &expiries[i], event);
     }
     if (!report_passes(&report->filter, event)) {
         t->filtered_out++;
@@ -442,9 +442,9 @@ static int compare_rows(const void *a, const void *b)
     return r != 0 ? r : str_compare(x->event.packet_sha256, y->event.packet_sha256);
 }
 
-static int compare_lapses(const void *a, const void *b)
+static int compare_expiries(const void *a, const void *b)
 {
-    const struct report_lapse *x = a, *y = b;
+    const struct report_expiry *x = a, *y = b;
     int r = moment_compare(x->at, y->at);
 
     return r != 0 ? r : str_compare(x->name, y->name);
@@ -454,8 +454,8 @@ void report_finish(struct report *report)
 {
     if (report->row_count > 0)
         qsort((void *)report->rows, report->row_count, sizeof(struct report_row *), compare_rows);
-    if (report->lapse_count > 0)
-        qsort(report->lapses, report->lapse_count, sizeof(*report->lapses), compare_lapses);
+    if (report->expiry_count > 0)
+        qsort(report->expiries, report->expiry_count, sizeof(*report->expiries), compare_expiries);
     report_sums_sort(&report->namespaces);
     report_sums_sort(&report->codes);
 }

@@ -37,11 +37,12 @@
 #define REPORT_MAX_IMAGES 16
 #define REPORT_MAX_NAMESPACES 4096u
 #define REPORT_MAX_CODES 128u
-#define REPORT_MAX_LAPSES 1024u
+#define REPORT_MAX_EXPIRIES 1024u
 #define REPORT_MAX_TIME_BYTES 40                 /* of a time's text */
 #define REPORT_MAX_TEXT_BYTES ((size_t)8 * 1024) /* of one text of a row but packet and input */
 #define REPORT_MAX_ROW_TEXT_BYTES ((size_t)512 * 1024) /* of one row's names; of its details */
-#define REPORT_MAX_SUM_BYTES ((size_t)512) /* of a name in sums and lapses; longer ones are cut */
+#define REPORT_MAX_SUM_BYTES ((size_t)512) /* of a name in sums and expiries; longer ones are cut  \
+                                            */
 #define REPORT_MAX_BARS 192                /* stretches of time */
 #define REPORT_RECENT_IDS 131072u          /* in which a request is known again */
 #define REPORT_MAX_CHANGES 20000u          /* workloads, and findings of them, in two reports */
@@ -89,7 +90,7 @@ struct report_row {
     uint64_t key;
 };
 
-struct report_lapse {
+struct report_expiry {
     struct str kind; /* "evidence", "exemption" */
     struct str name;
     struct moment at;
@@ -127,7 +128,7 @@ struct report_totals {
     uint64_t untimed;          /* no time that can be read; with since or until: filtered out */
     uint64_t rows_left_out;    /* events that found no room for a row */
     uint64_t details_left_out; /* rows without details */
-    uint64_t lapses_left_out;
+    uint64_t expiries_left_out;
     struct str first_broken; /* FILE:LINE of the first text that could not be read */
 };
 
@@ -165,8 +166,8 @@ struct report {
     struct report_totals totals;
     struct report_row **rows; /* as they came; report_finish() sorts them */
     size_t row_count;
-    struct report_lapse *lapses;
-    size_t lapse_count;
+    struct report_expiry *expiries;
+    size_t expiry_count;
     struct report_sums namespaces;
     struct report_sums codes;
     struct report_changes changes;
@@ -195,7 +196,7 @@ void report_count_text(struct report *report, enum event_kind kind, struct str p
     __attribute__((nonnull(1)));
 
 /* Sorts: what is denied first, then what violates, what is unknown, what is allowed; in each the
- * latest first. Sums by events, most first; lapses by their end. */
+ * latest first. Sums by events, most first; expiries by their end. */
 void report_finish(struct report *report) __attribute__((nonnull));
 
 /* An earlier report as JSON (report_json()), whose rows were filtered likewise. After
@@ -215,7 +216,7 @@ const char *report_hint(struct str code);
  *
  *   summary     the numbers of struct report_totals by name in camelCase; `rows`; `firstBroken`
  *   namespaces  {namespace, denied, violates, other, rows}; findings: {code, …, whatToDo}
- *   lapses      {kind, name, endsAt, lastSeen, count}
+ *   expiries      {kind, name, endsAt, lastSeen, count}
  *   changes     only after report_compare(): {since, newFindings, goneFindings, newWorkloads,
  *               goneWorkloads: lists of {namespace, kind, workload, code, before, now}, counts:
  *               [{code, before, now}]}
