@@ -20,10 +20,10 @@ uint64_t cluster_earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void cluster_tell(const struct cluster *cluster, const struct cluster_news *news)
+void cluster_notify(const struct cluster *cluster, const struct cluster_event *event)
 {
-    if (cluster->options.tell != NULL)
-        cluster->options.tell(cluster->options.tell_context, news);
+    if (cluster->options.on_event != NULL)
+        cluster->options.on_event(cluster->options.event_context, event);
 }
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)

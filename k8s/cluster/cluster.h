@@ -35,15 +35,15 @@
 #define CLUSTER_REFRESH_MSEC 1000 /* from one refresh to the next */
 
 /* For a log: what happened, in a sentence. */
-enum cluster_news_kind {
+enum cluster_event_kind {
     CLUSTER_LISTED = 1, /* a first or a new whole list */
     CLUSTER_FAILED,     /* a call failed; the first of a row, then once a minute */
     CLUSTER_RECOVERED,
     CLUSTER_UNREADABLE, /* an object that cannot be used as what it says it is */
 };
 
-struct cluster_news {
-    enum cluster_news_kind kind;
+struct cluster_event {
+    enum cluster_event_kind kind;
     struct str what;    /* "configmaps", "namespaces", or namespace/name */
     struct str reason;  /* the server's own words where there are some */
     uint64_t since_sec; /* FAILED, RECOVERED: how long nothing was heard; texts live for the call */
@@ -54,8 +54,8 @@ struct cluster_options {
     struct str own_namespace;
     struct str_list namespaces; /* named ones, beside the gate's own; empty: all */
     struct snapshot_store *store;
-    void (*tell)(void *context, const struct cluster_news *news); /* may be NULL */
-    void *tell_context;
+    void (*on_event)(void *context, const struct cluster_event *event); /* may be NULL */
+    void *event_context;
 };
 
 struct cluster;

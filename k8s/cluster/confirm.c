@@ -161,7 +161,7 @@ static void tell_failure(struct cluster *cluster, const struct cluster_read *rea
                          const struct api_reply *reply)
 {
     uint64_t now_msec = api_clock_msec();
-    const struct cluster_news news = {
+    const struct cluster_event event = {
         .kind = CLUSTER_FAILED,
         .what = read->feed->what,
         .reason = str_present(reply->reason) ? reply->reason : STR("what came cannot be used"),
@@ -169,10 +169,10 @@ static void tell_failure(struct cluster *cluster, const struct cluster_read *rea
 
     (void)__atomic_add_fetch(&cluster->shared.failures, 1, __ATOMIC_RELAXED);
     if (cluster->read_told_msec != 0 &&
-        now_msec - cluster->read_told_msec < CLUSTER_TELL_SEC * 1000)
+        now_msec - cluster->read_told_msec < CLUSTER_NOTIFY_SEC * 1000)
         return;
     cluster->read_told_msec = now_msec;
-    cluster_tell(cluster, &news);
+    cluster_notify(cluster, &event);
 }
 
 static int take_bytes(void *context, const char *bytes, size_t count)

@@ -126,20 +126,20 @@ static uint64_t silent_sec(const struct cluster_feed *feed, uint64_t now_msec)
 /* Only of what makes us pause: a watch that is cut now and then is the course of things. */
 static void tell_failure(struct cluster_feed *feed, uint64_t now_msec)
 {
-    const struct cluster_news news = {
+    const struct cluster_event event = {
         .kind = CLUSTER_FAILED,
         .what = feed->what,
         .reason = str_of(feed->problem),
         .since_sec = silent_sec(feed, now_msec),
     };
 
-    if (feed->failing && now_msec - feed->told_msec < CLUSTER_TELL_SEC * 1000)
+    if (feed->failing && now_msec - feed->told_msec < CLUSTER_NOTIFY_SEC * 1000)
         return;
     if (!feed->failing)
         feed->failing_msec = now_msec;
     feed->failing = true;
     feed->told_msec = now_msec;
-    cluster_tell(feed->cluster, &news);
+    cluster_notify(feed->cluster, &event);
 }
 
 static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
@@ -147,21 +147,21 @@ static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
     uint64_t lists = reflector_list_count(feed->reflector);
 
     if (feed->failing && reflector_heard_msec(feed->reflector) > feed->failing_msec) {
-        const struct cluster_news news = {
+        const struct cluster_event event = {
             .kind = CLUSTER_RECOVERED,
             .what = feed->what,
             .since_sec = (now_msec - feed->failing_msec) / 1000,
         };
 
         feed->failing = false;
-        cluster_tell(feed->cluster, &news);
+        cluster_notify(feed->cluster, &event);
     }
     if (lists != feed->lists) {
-        const struct cluster_news news = {.kind = CLUSTER_LISTED, .what = feed->what};
+        const struct cluster_event event = {.kind = CLUSTER_LISTED, .what = feed->what};
 
         feed->lists = lists;
         feed->cluster->listed = true;
-        cluster_tell(feed->cluster, &news);
+        cluster_notify(feed->cluster, &event);
         cluster_refresh_listed(feed);
     }
 }

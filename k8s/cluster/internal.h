@@ -28,10 +28,10 @@
 #define CLUSTER_SILENT_SEC 130
 #define CLUSTER_WATCH_GRACE_SEC 30     /* beyond the end that the server was told */
 #define CLUSTER_READ_SEC 10            /* a confirmation's read */
-#define CLUSTER_TELL_SEC 60            /* from one word on a failure to the next */
+#define CLUSTER_NOTIFY_SEC 60          /* from one word on a failure to the next */
 #define CLUSTER_RETRY_MSEC 1000        /* where memory was short */
 #define CLUSTER_TURN_MSEC 1000         /* at most */
-#define CLUSTER_MAX_TOLD_UNREADABLE 60 /* in CLUSTER_TELL_SEC */
+#define CLUSTER_MAX_TOLD_UNREADABLE 60 /* in CLUSTER_NOTIFY_SEC */
 #define CLUSTER_MAX_NAME_BYTES 253
 #define CLUSTER_MAX_PROBLEM_BYTES (REFLECTOR_MAX_REASON_BYTES + 128) /* with a remedy */
 
@@ -51,7 +51,7 @@ struct cluster_feed {
     struct cluster *cluster;
     enum cluster_kind kind;
     struct str namespace_name; /* the only one; empty: all */
-    struct str what;           /* for news */
+    struct str what;           /* for event */
     struct reflector *reflector;
     bool planned; /* task is to be asked at begin_msec */
     struct reflector_task task;
@@ -128,7 +128,7 @@ struct cluster {
 
 /* The earlier of two moments; 0 is none. */
 uint64_t cluster_earlier(uint64_t a, uint64_t b);
-void cluster_tell(const struct cluster *cluster, const struct cluster_news *news);
+void cluster_notify(const struct cluster *cluster, const struct cluster_event *event);
 
 /* ---- feed.c ---- */
 

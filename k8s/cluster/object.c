@@ -47,20 +47,20 @@ static void tell_unreadable(struct cluster *cluster, const struct evidence *evid
 {
     cleanup_arena struct arena arena = {0};
     uint64_t now_msec = api_clock_msec();
-    struct cluster_news news = {.kind = CLUSTER_UNREADABLE, .reason = evidence->reason};
+    struct cluster_event event = {.kind = CLUSTER_UNREADABLE, .reason = evidence->reason};
 
-    if (now_msec - cluster->unreadable_msec > CLUSTER_TELL_SEC * 1000) {
+    if (now_msec - cluster->unreadable_msec > CLUSTER_NOTIFY_SEC * 1000) {
         cluster->unreadable_msec = now_msec;
         cluster->unreadable_told = 0;
     }
     if (cluster->unreadable_told >= CLUSTER_MAX_TOLD_UNREADABLE)
         return;
     cluster->unreadable_told++;
-    news.what =
+    event.what =
         arena_format(&arena, "%.*s/%.*s", (int)evidence->namespace_name.len,
                      evidence->namespace_name.ptr, (int)evidence->name.len, evidence->name.ptr);
-    if (str_present(news.what))
-        cluster_tell(cluster, &news);
+    if (str_present(event.what))
+        cluster_notify(cluster, &event);
 }
 
 static bool is_as_before(const struct evidence *before, const struct evidence *now)

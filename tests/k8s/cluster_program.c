@@ -129,18 +129,18 @@ static struct str_list split(struct arena *arena, struct str text)
     return list;
 }
 
-static void tell(void *context, const struct cluster_news *news)
+static void tell(void *context, const struct cluster_event *event)
 {
     static const char *const kinds[] = {"", "listed", "failed", "recovered", "unreadable"};
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
 
     (void)context;
-    buffer_add_format(&b, "{\"news\":\"%s\",\"what\":", kinds[news->kind]);
-    buffer_add_json(&b, news->what);
+    buffer_add_format(&b, "{\"news\":\"%s\",\"what\":", kinds[event->kind]);
+    buffer_add_json(&b, event->what);
     buffer_add(&b, STR(",\"reason\":"));
-    buffer_add_json(&b, str_present(news->reason) ? news->reason : STR(""));
-    buffer_add_format(&b, ",\"since\":%llu}", (unsigned long long)news->since_sec);
+    buffer_add_json(&b, str_present(event->reason) ? event->reason : STR(""));
+    buffer_add_format(&b, ",\"since\":%llu}", (unsigned long long)event->since_sec);
     say(&b);
 }
 
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
     struct str reason = {0};
 
     options.own_namespace = STR(POLICY_OWN_NAMESPACE);
-    options.tell = tell;
+    options.on_event = tell;
     for (int i = 1; i < argc; i++)
         take_argument(argv[i]);
     if (api_new(&where, &site, &options.api, &reason) < 0)

@@ -4,7 +4,7 @@
 
 #include "webhook/gate/internal.h"
 
-/* Within the next 72 hours, both ends of them included; what ended before is no news. */
+/* Within the next 72 hours, both ends of them included; what ended before is no event. */
 static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,
                 const struct evidence *e)
 {

@@ -133,8 +133,8 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
         return refuse(report, r, reason);
     c->options.api = c->api;
     c->options.store = runtime->store;
-    c->options.tell = runtime->overrides.tell;
-    c->options.tell_context = runtime->overrides.tell_context;
+    c->options.on_event = runtime->overrides.on_event;
+    c->options.event_context = runtime->overrides.event_context;
     c->kubeconfig_seen = look_at(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)

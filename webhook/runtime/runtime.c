@@ -194,8 +194,8 @@ static int runtime_new(const char *config_path, const struct runtime_overrides *
         r = runtime->config_path != NULL ? 0 : -ENOMEM;
     }
     runtime->overrides.serving = overrides->serving;
-    runtime->overrides.tell = overrides->tell;
-    runtime->overrides.tell_context = overrides->tell_context;
+    runtime->overrides.on_event = overrides->on_event;
+    runtime->overrides.event_context = overrides->event_context;
     if (r == 0)
         r = copy_text(&runtime->arena, overrides->evidence_directory,
                       &runtime->overrides.evidence_directory);

@@ -41,8 +41,8 @@ struct runtime_overrides {
     const char *kubeconfig;    /* of a command: this cluster, whatever the source is */
     const char *context;       /* likewise */
     bool serving;              /* a pod's service account counts before a person's kubeconfig */
-    void (*tell)(void *context, const struct cluster_news *news); /* may be NULL */
-    void *tell_context;
+    void (*on_event)(void *context, const struct cluster_event *event); /* may be NULL */
+    void *event_context;
 };
 
 /* config_path NULL: the defaults. The report is there on failure too. */

@@ -67,8 +67,8 @@ int serve_read(struct serve *serve, struct config **ret_config)
     struct runtime_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
         .serving = true,
-        .tell = serve_watch_tell,
-        .tell_context = &serve->log,
+        .on_event = serve_watch_tell,
+        .event_context = &serve->log,
     };
     cleanup_config struct config *config = NULL;
     struct tls_files files = {0};

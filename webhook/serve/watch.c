@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-void serve_watch_tell(void *log, const struct cluster_news *news)
+void serve_watch_tell(void *log, const struct cluster_event *event)
 {
     static const struct {
         enum log_level level;
@@ -14,16 +14,16 @@ void serve_watch_tell(void *log, const struct cluster_news *news)
         [CLUSTER_RECOVERED] = {LOG_LEVEL_INFO, "the API server is heard again"},
         [CLUSTER_UNREADABLE] = {LOG_LEVEL_WARN, "an object cannot be used"},
     };
-    struct log_field fields[3] = {log_text("what", news->what)};
-    const char *message = kinds[news->kind].message;
+    struct log_field fields[3] = {log_text("what", event->what)};
+    const char *message = kinds[event->kind].message;
     size_t count = 1;
 
-    if (str_present(news->reason) && news->reason.len > 0)
-        fields[count++] = log_text("reason", news->reason);
-    if (news->kind == CLUSTER_FAILED || news->kind == CLUSTER_RECOVERED)
-        fields[count++] = log_number("seconds", (int64_t)news->since_sec);
+    if (str_present(event->reason) && event->reason.len > 0)
+        fields[count++] = log_text("reason", event->reason);
+    if (event->kind == CLUSTER_FAILED || event->kind == CLUSTER_RECOVERED)
+        fields[count++] = log_number("seconds", (int64_t)event->since_sec);
     if (message != NULL)
-        log_write(log, kinds[news->kind].level, message, fields, count);
+        log_write(log, kinds[event->kind].level, message, fields, count);
 }
 
 static int watch_ask(void *runtime, enum cluster_question question, struct str namespace_name,

@@ -7,7 +7,7 @@
 #include "webhook/runtime/runtime.h"
 
 /* What the watch has to say, as a line of the log (a struct log). Any thread. */
-void serve_watch_tell(void *log, const struct cluster_news *news);
+void serve_watch_tell(void *log, const struct cluster_event *event);
 
 /* Lets the gate ask the cluster, where there is one: of a folder nobody asks. Texts lie in the
  * arena, which outlives the server. 0 or -ENOMEM. */
