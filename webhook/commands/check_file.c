@@ -276,7 +276,7 @@ int check_file(struct check *check, const char *file)
 {
     struct arena cleanup_arena arena = {0};
     struct str text = {0};
-    int r = bytes_read(file, CHECK_MAX_FILE_BYTES, &arena, &text);
+    int r = input_read_file(file, CHECK_MAX_FILE_BYTES, &arena, &text);
 
     if (r == 0)
         return check_text(check, file, text, &arena);

@@ -28,7 +28,7 @@ static int plan_read(const char *file, struct arena *arena, struct str *ret_text
 {
     const struct document_options options = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
     struct document_error error = {0};
-    int r = bytes_read(file, PLAN_MAX_FILE_BYTES, arena, ret_text);
+    int r = input_read_file(file, PLAN_MAX_FILE_BYTES, arena, ret_text);
 
     if (r == -EFBIG) {
         complain("%s: more than %zu bytes, the most that plan reads", file, PLAN_MAX_FILE_BYTES);

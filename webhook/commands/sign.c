@@ -118,7 +118,7 @@ static int sign_read_key(const struct sign_line *line, struct signer **ret_signe
     const char *what = "the crypto library failed";
     struct str pem = {0};
     bool encrypted = false;
-    int r = bytes_read(line->key, SIGNER_MAX_KEY_BYTES, &arena, &pem);
+    int r = input_read_file(line->key, SIGNER_MAX_KEY_BYTES, &arena, &pem);
 
     if (r != 0) {
         complain("%s: %s", line->key, file_error_text(r));

@@ -137,7 +137,7 @@ int sign_target_read(const char *file, const char *name, struct arena *arena,
 {
     struct sign_target target = {.file = file};
     struct str text = {0};
-    int r = bytes_read(file, FOLDER_MAX_FILE_BYTES, arena, &text);
+    int r = input_read_file(file, FOLDER_MAX_FILE_BYTES, arena, &text);
 
     if (r != 0) {
         complain("%s: %s", file, file_error_text(r));

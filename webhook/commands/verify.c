@@ -191,7 +191,7 @@ static int verify_file(struct verify *verify, const char *file)
     struct manifest_object object = {0};
     struct manifest manifest;
     struct str text = {0};
-    int r = bytes_read(file, FOLDER_MAX_FILE_BYTES, &arena, &text);
+    int r = input_read_file(file, FOLDER_MAX_FILE_BYTES, &arena, &text);
 
     if (r != 0 && r != -ENOMEM) {
         complain("%s: %s", file, file_error_text(r));

@@ -415,7 +415,7 @@ int config_read(const char *path, struct arena *arena, struct config **ret_confi
     struct document_error error = {0};
     struct config_reader reader = {.folder = folder_of(path), .arena = arena, .errors = &errors};
     cJSON *tree = NULL;
-    int r = bytes_read(path, CONFIG_MAX_FILE_BYTES, arena, &reader.text);
+    int r = input_read_file(path, CONFIG_MAX_FILE_BYTES, arena, &reader.text);
 
     if (r == 0)
         r = config_new(&config);

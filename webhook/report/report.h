@@ -41,11 +41,12 @@
 #define REPORT_MAX_TIME_BYTES 40                 /* of a time's text */
 #define REPORT_MAX_TEXT_BYTES ((size_t)8 * 1024) /* of one text of a row but packet and input */
 #define REPORT_MAX_ROW_TEXT_BYTES ((size_t)512 * 1024) /* of one row's names; of its details */
-#define REPORT_MAX_SUM_BYTES ((size_t)512) /* of a name in sums and expiries; longer ones are cut  \
-                                            */
-#define REPORT_MAX_BARS 192                /* stretches of time */
-#define REPORT_RECENT_IDS 131072u          /* in which a request is known again */
-#define REPORT_MAX_CHANGES 20000u          /* workloads, and findings of them, in two reports */
+#define REPORT_MAX_SUM_BYTES                                                                       \
+    ((size_t)512)                 /* of a name in sums and expiries; longer ones are cut           \
+                                   */
+#define REPORT_MAX_BARS 192       /* stretches of time */
+#define REPORT_RECENT_IDS 131072u /* in which a request is known again */
+#define REPORT_MAX_CHANGES 20000u /* workloads, and findings of them, in two reports */
 #define REPORT_MAX_CHANGE_BYTES ((size_t)4 << 20)
 
 /* Which events become rows. Empty lists let everything pass; within a list one entry must fit. In

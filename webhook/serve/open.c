@@ -54,7 +54,7 @@ static struct str serve_own_namespace(struct arena *arena)
 {
     struct str text = {0};
 
-    if (bytes_read(SERVE_NAMESPACE_FILE, SERVE_MAX_NAMESPACE_BYTES, arena, &text) < 0)
+    if (input_read_file(SERVE_NAMESPACE_FILE, SERVE_MAX_NAMESPACE_BYTES, arena, &text) < 0)
         return STR("");
     return str_trim(text);
 }

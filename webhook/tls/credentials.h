@@ -2,7 +2,8 @@
 #define WEBHOOK_TLS_CREDENTIALS_H
 
 /*
- * credentials - the serving certificate, and who may ask (gate-v1, section 8 and `tls` of section 10).
+ * credentials - the serving certificate, and who may ask (gate-v1, section 8 and `tls` of section
+ * 10).
  *
  * Credentials are immutable and counted: a session holds those it began with, a reload puts new
  * ones beside them for sessions to come, so that no connection is dropped. Whether a client is

@@ -35,8 +35,7 @@ static char *bytes_grow(struct arena *arena, const char *old, size_t len, size_t
     return ptr;
 }
 
-static int bytes_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
-                                 struct str *ret_text)
+static int read_descriptor(int fd, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
     size_t room = bytes_first_room(fd, max_bytes);
     size_t len = 0;
@@ -69,14 +68,14 @@ static int bytes_read_descriptor(int fd, size_t max_bytes, struct arena *arena,
     return 0;
 }
 
-int bytes_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
+int input_read_file(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
     cleanup_descriptor int fd = -1;
 
     if (strcmp(path, "-") == 0)
-        return bytes_read_descriptor(STDIN_FILENO, max_bytes, arena, ret_text);
+        return read_descriptor(STDIN_FILENO, max_bytes, arena, ret_text);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    return bytes_read_descriptor(fd, max_bytes, arena, ret_text);
+    return read_descriptor(fd, max_bytes, arena, ret_text);
 }

@@ -16,7 +16,7 @@
 #include "planner/base/text.h"
 
 /* path "-": standard input */
-int bytes_read(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
+int input_read_file(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
     __attribute__((warn_unused_result, nonnull));
 
 #endif
