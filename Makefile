@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The commands that a newcomer needs; CMakePresets.json holds what each build is.
 # Nothing is hidden here: each target can be typed by hand.
 .DEFAULT_GOAL := all

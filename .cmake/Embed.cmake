@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sandgate_embed(OUT file.c NAME symbol_prefix FILES a b): each file as bytes in the program, with a NUL behind them.
 # For a.css with the prefix page_: `extern const char page_a_css[]; extern const unsigned long page_a_css_bytes;`
 function(sandgate_embed)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two interface targets, linked by every target of ours and by nothing else.
 #   sandgate_warnings   what the code must be free of
 #   sandgate_hardening  what the shipped binary must carry

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where. kubectl finds kubectl-sandgate on the path and offers it as `kubectl sandgate`.
 include(GNUInstallDirs)
 install(TARGETS sandgate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

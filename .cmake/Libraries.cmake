@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The libraries we stand on, with the oldest version that was tried (Debian 12).
 find_package(PkgConfig REQUIRED)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sandgate_module(NAME SOURCES a.c b.c USES modules LIBRARIES libraries PRIVATE_LIBRARIES libraries)
 # One directory as a static library. USES names the modules whose headers its files include, no more and no fewer:
 # tests/lint/layers.py compares the list with the include lines, and both with the order of the layers.

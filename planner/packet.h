@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLANNER_PACKET_H
 #define PLANNER_PACKET_H
 

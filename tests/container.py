@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program out of an image's file tree as a pod of the chart runs it, without a container engine.
 
 Usage: container.py ROOT [--mount SOURCE:TARGET[:rw]]... [--env NAME=VALUE]... -- PROGRAM [ARGUMENT]...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/evidence/evidence.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/keyring/pem.h"
 
 #define PEM_MARKER_BEGIN "-----BEGIN "

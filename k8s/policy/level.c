@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/policy/level.h"
 
 bool level_read(struct str s, enum level *ret_level)

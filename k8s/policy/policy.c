@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/policy/policy.h"
 
 #define POLICY_DEFAULT_MAX_AGE_DAYS 30

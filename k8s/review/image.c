@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * image - whether a reference pins a digest, by the grammar of container registries
  * (distribution/reference), of which only `name[:tag]@sha256:<hex>` counts here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef K8S_UTIL_DIGEST_H
 #define K8S_UTIL_DIGEST_H
 

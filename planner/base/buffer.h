@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef PLANNER_BASE_BUFFER_H
 #define PLANNER_BASE_BUFFER_H
 

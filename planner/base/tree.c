@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "planner/base/tree.h"
 
 const cJSON *tree_member(const cJSON *object, const char *key)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Resident memory and time to readiness of the cluster source with many signed ConfigMaps, and again after every
 one of them was verified anew. Usage: tests/bench/cluster_memory.py CLUSTER_PROGRAM [COUNT...]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by run, stages and memory; sourced by bash. A caller sets $out, a folder, first.
 # shellcheck shell=bash
 PATH="$PATH:/usr/sbin:/sbin"

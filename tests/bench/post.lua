@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- wrk: posts the review in BENCH_BODY as the API server does. With BENCH_DELAY_MS a connection waits that
 -- long on average (a third of it more or less) before it asks again. With BENCH_BODIES, a number, BENCH_BODY is the
 -- first of so many files that end in -0, -1, ..., and any of them is asked. No response(): it would slow wrk down.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes an API server audit log of so many MiB: ordinary requests, and among them some that the gate judged.
 
 Usage: review_log.py MIB [SHARE] [ROWS]  >audit.log

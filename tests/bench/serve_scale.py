@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`serve` that watches a cluster, with few and with many signed ConfigMaps, under load from 16 connections.
 Usage: tests/bench/serve_scale.py SANDGATE [COUNT...]      default 1000 10000 100000; SANDGATE of a release build
 

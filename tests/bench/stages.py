@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sums callgrind_annotate's lines by our source file, else by library. Usage: stages.py REQUESTS < annotated"""
 import collections
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Turns what tests/bench/run measured into the table of ratios.
 
 Usage: table.py PEAK HALF                 lines "server requests-a-second p50 p99 bad"; ends with 1 if the gate is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report's page in a real browser: what it shows, that nothing leaves it, that text from outside stays text.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

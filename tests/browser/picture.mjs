@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of a report for the pages: overview.png and denial.png in FOLDER.
 // Usage, in a folder where `tests/browser/run` has put the driver: node picture.mjs REPORT.html FOLDER [WORKLOAD]
 import { join, resolve } from 'node:path';

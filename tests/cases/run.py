@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the rows of index.json that the program answers without a server.
 
 usage: run.py PROGRAM [PART-OF-AN-INPUT'S-PATH …]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helm around the chart, for the tests. HELM is a helm program, else the one on the path."""
 import functools
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An API server by its kubeconfig, and a webhook that notes what it is asked. For tests only: one caller at a time."""
 import base64
 import http.client

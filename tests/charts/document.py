@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes charts/sandgate/README.md: README.template.md with a table of all values in place of its line VALUES.
 
 Usage: tests/charts/document.py [--check]     --check only says whether it is current; exit status 1 if not"""

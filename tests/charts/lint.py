@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What can be said about the chart without Helm. One line a place; exit status 1 if there is one.
 
 - each value has a comment that begins with its name;

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Every object that the chart makes of each of its example values is one that a real API server takes.
 
 KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. Server-side dry runs, unknown fields refused."""

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The chart's webhook entries in a real API server: what is asked about, by which entry, and what is not.
 
 KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. The gate is not there: a recorder stands in for it,

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The configuration that the chart writes is one that the gate reads, for each of the example values.
 
 SANDGATE is the program, HELM a helm program. What `serve --check` says of files that only a pod has does not count."""

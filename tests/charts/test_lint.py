@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Each rule of lint.py finds what it is for, and nothing in the chart as it is."""
 import unittest
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What the chart makes of its values, object by object. No cluster; HELM is a helm program, else the one on the path."""
 import base64
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart's values.yaml as a list of rows, comments and all. The form is fixed, so that a few lines read it."""
 import pathlib
 import re

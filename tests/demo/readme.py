@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every command of README.md's ```console blocks in a new folder, and compares what it prints.
 
 Usage: tests/demo/readme.py SANDGATE

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the answer to one review (on standard input) as the person at the terminal would see it.
 
 Usage: show.py WEBHOOK    the name that kubectl prints; ends with 0 if allowed, 1 if denied, 2 if it is no answer

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds everything that cluster.sh starts, and Helm:
 #   build.sh FOLDER          with the newest Kubernetes (cluster/go.mod)
 #   build.sh FOLDER 1.35     with another one (cluster/go-1.35.mod)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A Kubernetes control plane on loopback, for tests.
 #
 #   cluster.sh up FOLDER           starts etcd, kube-apiserver, kube-controller-manager, and kube-scheduler and kwok

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The audit log says what was decided and on what, so that anyone can plan again."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serving certificates: made by the gate, renewed, and left to expire."""
 import base64
 import time

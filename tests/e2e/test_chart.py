@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart: installed, tested, changed, taken back; and what to do in an emergency."""
 import shlex
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Controllers: who applies one learns at once what its pods will meet, and nothing but the pods is denied."""
 from lib.api import eventually
 from lib.case import Case

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evidence comes, changes and goes; what counts is how it stands when the pod is judged."""
 from lib.api import eventually
 from lib.case import Case

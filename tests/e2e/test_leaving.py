@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last test: the release goes, and nothing of it stays that could be in anybody's way."""
 from lib.api import eventually
 from lib.case import Case

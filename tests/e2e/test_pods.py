@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bare pods, as people make and change them with kubectl."""
 from lib.api import eventually
 from lib.case import Case

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chapter of README.md that needs a cluster: each command does there what the page says."""
 import importlib.util
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two gates: one may go, all may be exchanged, the API server may be gone for a while, and nobody notices."""
 import os
 import signal

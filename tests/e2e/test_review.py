@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The security team's commands on the audit log that the tests before have made, retries of controllers among it."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate's account: what the chart grants is enough, and is all."""
 import json
 

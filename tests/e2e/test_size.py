@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ten thousand signed documents: how long until ready, how much memory, how far behind."""
 import base64
 import concurrent.futures

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A log's bytes, line by line: what may be passed over holds no decision; what is read can be
  * gathered, written and planned again; what is written is JSON without what drives a terminal.

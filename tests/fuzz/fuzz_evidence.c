@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A document's bytes, as if well signed: read as one of the three kinds. What is accepted holds
  * what a decision stands on; what is not has a reason that can be shown; and what calls itself a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON of any kind. What is accepted is read the same by all rules that accept more, whatever is
  * kept of it, and after writing it down. */
 #include <assert.h>

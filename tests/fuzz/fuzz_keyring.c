@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A key file. Where nothing in it is a problem, each BEGIN line has given its block; lines only
  * grow; a block lies within the text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kubeconfig from anywhere: what is read of it is whole, what is not has a reason that names the
  * file. The files that it names are one and the same text, so that none of this machine is opened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file's bytes as a row of texts: none is longer than its limit, none holds more than the file,
  * and the walk ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Manifests of any kind: each object is one, has a place inside the text, and they come to an end.
  */
 #include <assert.h>

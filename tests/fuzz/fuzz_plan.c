@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any document to a plan: what is ready has no finding, hiding secrets changes no packet, and a
  * packet made to fit fits. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A body as it arrives, JSON or YAML, through exchange_review() with a small world. What is no 200
  * carries a Status and no decision; what is one is a review that our own strict reader reads again,

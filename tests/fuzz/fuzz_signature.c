@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text of a signature annotation, and the bytes in it. A text that is accepted is, its blanks
  * apart, what would be written for its bytes; and nobody signed this document.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an API server may send: the first byte says which answer it is and how it is cut, the rest
  * is the answer. However it is cut, the same objects come of it, and what is dropped was there. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* YAML of any kind. What our own texts may hold means the same in a review and in a manifest, and
  * the same again when it is written down as JSON. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over the files of the folders given, so that every compiler and ctest can
  * replay a corpus. */
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/k8s/access_site.h"
 
 #include <criterion/criterion.h>

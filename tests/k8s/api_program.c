@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes calls as told, for test_api.py: what access holds as arguments, then a line of words a
  * command on standard input, and a line of JSON for each answer.

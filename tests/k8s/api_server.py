@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A TLS server that answers as told, a proxy, and the program that asks. Loopback only, port 0 only."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cluster source as told, for test_cluster.py: WORD=TEXT arguments (server, ca, own, namespaces),
  * then a line of words a command on standard input. Everything that happens is a line of JSON on

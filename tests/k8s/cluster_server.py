@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An API server of ConfigMaps and Namespaces over TLS, with lists, pages and watches, that goes wrong as told;
 and the program that follows it. Loopback only, port 0 only."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads made-up documents with our readers and with Python's, and compares.
 
 Usage: compare_readers.py READ_DOCUMENTS [COUNT]

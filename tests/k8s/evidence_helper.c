@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/k8s/evidence_helper.h"
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_K8S_EVIDENCE_MAKER_H
 #define TESTS_K8S_EVIDENCE_MAKER_H
 

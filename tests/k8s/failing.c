@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/k8s/failing.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads documents from standard input and prints what came of each, for compare_readers.py.
  * A record is a line "SYNTAX RULES BYTES" (numbers) and so many bytes. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an API server is and who asks, by kubeconfigs as kubectl reads them. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an API server is and who asks, by the service account of a pod. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls to an API server: what comes back, and what is said when nothing does."""
 
 import email.utils

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each allocation of a call fails once: the call says so, or what came in spite of it is whole. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cluster source against an API server that goes wrong as told."""
 
 import errno

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Signed documents: who signed, and what counts (gate-v1, section 4). */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every row of the cases that is about signatures (tests/cases/index.json). */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the three kinds of documents say, field by field (gate-v1, section 4). */
 #include <criterion/criterion.h>
 

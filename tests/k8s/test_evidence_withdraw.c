@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What new keys and rules take from evidence at once, before it can be read again. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder of manifests, read again (gate-v1, section 9). */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys in a folder, read and read again (gate-v1, section 4; case E05). */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of the readers fails once, and so do the calls that leave them: the answer is
  * an error then, never another tree. */
 #include <criterion/criterion.h>

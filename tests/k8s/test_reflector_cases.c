@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of F06-watch-410-bookmarks-restart: the store and what is asked next, after each step.
  */
 #include <criterion/criterion.h>

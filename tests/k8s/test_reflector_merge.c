@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads beside the watch, and what happens where memory is short. */
 #include <criterion/criterion.h>
 #include <errno.h>

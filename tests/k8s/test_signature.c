@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and signatures of gate-v1, section 4, as OpenSSL writes them (signatures/make), and base64.
  */
 #include <criterion/criterion.h>

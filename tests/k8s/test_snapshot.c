@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Namespaces and evidence, indexed for decisions; and the store of the current one. */
 #include <criterion/criterion.h>
 #include <errno.h>

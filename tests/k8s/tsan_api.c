@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads share one api: some wait for calls of their own, one drives a loop that others wake. A
  * plain program, for ThreadSanitizer. The server is a thread that speaks HTTP in the clear, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads ask a cluster, look at it, hold its snapshots and change its rules while its own thread
  * follows a server that never stops sending events; then it ends with questions open. A plain

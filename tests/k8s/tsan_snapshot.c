@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Readers take and drop counts of the current snapshot while a writer puts new ones: what a reader
  * holds stays whole, and every snapshot is let go in the end. A plain program, for

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the rules of this repository that no compiler knows. Prints one line a place, ends with 1 if there is one.
 
 Usage: tests/lint/house.py [ROOT]
@@ -47,6 +48,7 @@ WORDS = {
         "is a path that exists elsewhere",
 }
 
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ALLOW = re.compile(r"lint: allow [A-Za-z]")
 
 
@@ -127,6 +129,12 @@ def check_lengths(path, text, code):
             yield f"{path}:{first}: {name}() has {length} lines, {FUNCTION_LINES} are the limit"
 
 
+def check_licence(path, lines):
+    """The first line, or the one after #!, names the licence."""
+    if path.endswith((".c", ".h", ".py", ".sh")) and not any(LICENCE in line for line in lines[:2]):
+        yield f"{path}:1: has no line {LICENCE}"
+
+
 def check_file(root, path):
     try:
         with open(os.path.join(root, path), encoding="utf-8") as stream:
@@ -134,6 +142,7 @@ def check_file(root, path):
     except UnicodeDecodeError:
         return  # a key, a signature
     lines = text.split("\n")
+    yield from check_licence(path, lines)
     yield from check_words(path, lines)
     if not path.endswith((".c", ".h")):
         return
@@ -141,7 +150,7 @@ def check_file(root, path):
     yield from check_calls(path, code, lines)
     yield from check_includes(path, lines)
     yield from check_lengths(path, text, code)
-    if path.endswith(".h") and not re.match(r"(?:\s*#(?:ifndef|define|pragma) [^\n]*\n)*\s*/\*", text):
+    if path.endswith(".h") and not re.match(r"(?:/\* SPDX[^\n]*\n)?(?:\s*#(?:ifndef|define|pragma) [^\n]*\n)*\s*/\*", text):
         yield f"{path}:1: a header begins with what it is for"
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that dependencies point one way. Prints one line for each violation and ends with 1 if there is one.
 
 Usage: tests/lint/layers.py [ROOT] [BUILD]

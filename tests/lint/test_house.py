@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each rule of house.py finds a planted fault, and finds nothing in a clean tree."""
 import os
 import tempfile
@@ -13,8 +14,9 @@ CLEAN = {
 }
 
 
-def findings(**changed):
-    """What house.py says of the clean tree with files (names with __ for /) put in or replaced."""
+def findings(licence=False, **changed):
+    """What house.py says of the clean tree with files (names with __ for /) put in or replaced; of lines that name the
+    licence only with licence=True."""
     with tempfile.TemporaryDirectory() as root:
         tree = dict(CLEAN)
         for name, text in changed.items():
@@ -24,7 +26,7 @@ def findings(**changed):
             os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as stream:
                 stream.write(text)
-        return list(house.check(root))
+        return [line for line in house.check(root) if licence or not line.endswith(house.LICENCE)]
 
 
 class House(unittest.TestCase):
@@ -74,6 +76,11 @@ class House(unittest.TestCase):
     def test_header_without_a_word_is_found(self):
         self.assertEqual(findings(planner__b__h="int b(void);\n"),
                          ["planner/b.h:1: a header begins with what it is for"])
+
+    def test_file_without_a_licence_is_found(self):
+        lines = {"planner__b__c": "int b;\n", "planner__c__py": f"#!/usr/bin/env python3\n# {house.LICENCE}\n"}
+        self.assertEqual(findings(licence=True, **lines),
+                         [f"planner/{name}:1: has no line {house.LICENCE}" for name in ("a.c", "a.h", "b.c")])
 
     def test_words_that_mean_nothing_here_are_found(self):
         for word in ("TO" "DO", "#" "12", "/wo" "rk", "sha" "red/contract"):

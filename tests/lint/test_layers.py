@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each rule of layers.py finds a planted violation, and finds nothing in a clean tree."""
 import os
 import subprocess

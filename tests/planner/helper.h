@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_PLANNER_HELPER_H
 #define TESTS_PLANNER_HELPER_H
 

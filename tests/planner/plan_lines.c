@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads one planner input a line, JSON, and writes its packet, or `error` where there is none: for
  * comparison with a planner that was written independently. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_PLANNER_RANDOM_INPUT_H
 #define TESTS_PLANNER_RANDOM_INPUT_H
 

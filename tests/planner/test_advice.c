@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Advice: what would be ready. Each row gives the whole sentence; then what must hold of any input.
  */
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nth allocation fails, for every n: an error, nothing written, and never a plan that admits.
  */
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every golden pair of the contract, byte for byte, and each planned again from what is left of
  * its input once the secrets are hidden. */
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with an input as such: types, limits, fields that nobody knows. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate-v1, section 7, `packet-truncated`. */
 #include <criterion/criterion.h>
 #include <errno.h>

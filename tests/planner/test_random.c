@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What must hold of every input, held against many. The redacted text is read back by the strict
  * reader, as `replay` reads it. */
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate-v1, section 7, `input`: what is written for what. That it plans to the same packet is
  * test_random's. */
 #include <criterion/criterion.h>

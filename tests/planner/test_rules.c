@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract's table of findings, row by row, and what is made of them. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the reference gate against the review and signature rows of the cases.
 
 usage: check_gate_cases.py CASES_DIR

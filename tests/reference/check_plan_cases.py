@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the reference planner against golden pairs and against the plan rows of the cases.
 
 usage: check_plan_cases.py GOLDEN_DIR CASES_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare the program's gate with the reference on random worlds.
 
 usage: compare_gate.py --program build/sandgate [--worlds N] [--reviews N] [--seed S] [--keep DIR]

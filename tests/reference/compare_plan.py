@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare the program's planner with the reference on random inputs.
 
 usage: compare_plan.py [--count N] [--seed S] (--driver PATH | --program PATH [--yaml])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate contract (gate-v1.md, sections 1 to 7) written a second time, from its text alone.
 
 decide(review, world, now) gives a Decision. One function a paragraph of the contract.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random planner inputs: near a good one, with what a careless reader gets wrong."""
 
 import json

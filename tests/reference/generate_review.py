@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random AdmissionReviews for a random world."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random worlds: signed evidence, keyring, configuration, as a folder that the program reads."""
 
 import base64

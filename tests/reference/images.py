@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Image references (gate contract, section 6; grammar of container registries)."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keyring and detached signatures (gate contract, section 4), by the openssl command line."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RFC 3339 moments, to the nanosecond (planner contract, "Time")."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planner contract (hardening-v1.md) written a second time, from its text alone.
 
 plan(tree, provenance) gives the packet as compact JSON text; redact_input and fit_packet are

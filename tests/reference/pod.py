@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the gate reads of an object: annotations, images, account, runtime class
 (gate contract, sections 1, 3 and 6)."""
 

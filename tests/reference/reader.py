@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict readers: text to tree.
 
 JSON and YAML as the contracts read them (gate contract section 11, planner contract "Input").

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the right answers for the captured reviews, by the reference gate.
 
 usage: write_captured.py CAPTURED_DIR CONFIG MOMENT > expected.json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_WEBHOOK_CASES_WORLD_H
 #define TESTS_WEBHOOK_CASES_WORLD_H
 

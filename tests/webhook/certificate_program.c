@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes a CA, a second one, and a certificate of the first for the names given into a folder:
  * certificate_program FOLDER NAME…

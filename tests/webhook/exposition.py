@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with a text for Prometheus, by the rules that `promtool check metrics` has, and ours
 for labels: each has few values."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_WEBHOOK_FAKE_CLUSTER_H
 #define TESTS_WEBHOOK_FAKE_CLUSTER_H
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As much of an API server as a gate asks: lists and watches of ConfigMaps and Namespaces, and one Namespace.
 
 Objects, versions and events are kept like the real one's; what it does wrong is switched on by a test: `silent` (watches

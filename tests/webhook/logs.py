@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Audit events as an API server would write them, with the annotations that the gate really answers."""
 import json
 import uuid

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract's real times, as section 8 and case F02 give them: four minutes, so not part of ctest.
 
     SANDGATE=build/sandgate python3 -B tests/webhook/long_times.py

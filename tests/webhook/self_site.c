@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "self_site.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real TLS client and the program that the server tests drive. Loopback only, free ports only."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server_program - the real server around a gate of strings, driven by tests.
  *

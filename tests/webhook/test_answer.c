@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Section 7: the response, its bounds, and its two formats; section 8: bodies of kind Status. */
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a real API server sent (tests/captured), judged by the world of tests/cases at its moment,
  * where its evidence is a day old and fresh. The right answers are worked out from section 3. */
 

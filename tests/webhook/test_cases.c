@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every row of tests/cases/index.json that is a review and needs no wire, through the door that
  * server and commands use. What the row leaves open is held to what holds for every answer. */
 

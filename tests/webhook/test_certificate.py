@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates of our own making, as OpenSSL and a TLS client of its own see them."""
 
 import datetime

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked before a decision is final, and what is said where no answer came. */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events, their replay and their rows, where a file cannot show it: bounds, cut packets, memory. */
 
 #include <criterion/criterion.h>

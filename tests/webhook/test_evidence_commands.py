@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sign, verify and evidence, against openssl in both directions."""
 import base64
 import json

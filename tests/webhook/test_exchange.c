@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request through the house: statuses of section 8 that a body can earn. */
 
 #include <criterion/criterion.h>

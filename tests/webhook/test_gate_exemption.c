@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sections 4 and 7: one signed exemption that covers all that blocks. */
 
 #include <criterion/criterion.h>

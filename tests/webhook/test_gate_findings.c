@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Section 6: every finding with its exact place and message, and what raises none. */
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Section 5: what the planner is given, as the audit annotation `input` shows it. */
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nth allocation of an exchange fails, for every n: readers, gate, planner and answer give an
  * error, and never an answer that admits more than the one with all its memory. */
 

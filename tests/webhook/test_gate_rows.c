@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Section 3: which requests are judged, and the order of its rows. */
 
 #include <criterion/criterion.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image's file tree holds the program and its libraries alone, and the gate works in it as a pod runs it."""
 import json
 import os

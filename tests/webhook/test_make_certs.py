@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """certs-dev/make-certs: what it makes, keeps, renews and leaves alone."""
 import os
 import stat

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The program as people and scripts meet it: commands, options, statuses, messages."""
 import json
 import os

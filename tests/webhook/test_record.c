@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A decision as one line of the decision log. */
 
 #include <criterion/criterion.h>

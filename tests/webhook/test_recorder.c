@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is recorded of which decision, how evidence stands in numbers, and who is on this host. */
 
 #include <arpa/inet.h>

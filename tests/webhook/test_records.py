@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is kept of decisions beside their answers: decision log, live denials, metrics (gate-v1,
 sections 8 and 10)."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`sandgate replay`: recorded plans made again."""
 import hashlib
 import json

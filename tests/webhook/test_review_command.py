@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`sandgate review`: what it reads, what it shows, and what it does not fall for."""
 import csv
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates that make their certificates themselves, around an API server of two objects that says what
 the test wants: no renderer puts anything into either of them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The life of `sandgate serve`: start, readings again, SIGTERM, process 1 (gate-v1, sections 8, 9)."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`sandgate serve`, `check` and `evidence` with the evidence of a cluster (gate-v1, sections 2, 4, 8, 9)."""
 
 import datetime

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the server decides without a socket: header fields, limits, counters, lines of the log. */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Slow, idle, silent and too many clients (gate-v1, section 8), with shortened times."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every row of the HTTP table (gate-v1, section 8), by a real TLS client."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_WEBHOOK_THREAD_CLIENT_H
 #define TESTS_WEBHOOK_THREAD_CLIENT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decision log's writer and the list of denials, with several threads that decide: every line
  * is whole or counted, whatever becomes of the file, and nobody waits for it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * self_tls with callers in many threads, while certificates change, the configuration does, and it
  * ends: for ThreadSanitizer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The real server in this process, asked by TLS clients in threads while certificates and snapshots
  * are swapped and more connections come than there is room for: what ThreadSanitizer would not

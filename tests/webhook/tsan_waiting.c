@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests that wait for the cluster, over real TLS, with the real gate and a cluster that answers
  * as each scene says. Plain, so that ThreadSanitizer can watch it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* annotations - what the audit log keeps of a decision (gate-v1, section 7), and its
  * bounds. */
 

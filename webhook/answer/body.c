@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* body - an AdmissionReview as JSON, and as YAML in blocks. */
 
 #include <errno.h>

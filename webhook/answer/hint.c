@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/answer/hint.h"
 
 const char *answer_hint(enum plan_code code)

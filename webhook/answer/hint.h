@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_ANSWER_HINT_H
 #define WEBHOOK_ANSWER_HINT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* message - a decision for the person who asked: the denial's message, and warnings. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_audit - decisions of the gate in an event of the API server's audit log. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_expiry - evidence and exemptions that end soon, as a log shows it. */
 
 #include "planner/plan.h"

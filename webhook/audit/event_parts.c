@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_parts - what both kinds of events are made of. */
 
 #include <errno.h>

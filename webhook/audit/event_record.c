@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_record - a line of the decision log. */
 
 #include <errno.h>

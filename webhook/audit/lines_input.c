@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines_input - the bytes of a log, unpacked where it is gzip. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines_walk - events in a list, or spread over several lines. */
 
 #include <errno.h>

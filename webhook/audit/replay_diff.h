@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_AUDIT_REPLAY_DIFF_H
 #define WEBHOOK_AUDIT_REPLAY_DIFF_H
 

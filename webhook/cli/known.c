@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/cli/known.h"
 
 static const struct option_row known[OPTION_KNOWN_COUNT] = {

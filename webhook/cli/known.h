@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_CLI_KNOWN_H
 #define WEBHOOK_CLI_KNOWN_H
 

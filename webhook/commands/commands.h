@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_COMMANDS_COMMANDS_H
 #define WEBHOOK_COMMANDS_COMMANDS_H
 

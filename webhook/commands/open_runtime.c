@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/commands/open_runtime.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_follow - a log that is still written. */
 
 #include <signal.h>

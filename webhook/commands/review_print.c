@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_print - a report on a terminal. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/serve/serve.h"
 #include "planner/base/arena.h"
 #include "webhook/commands/commands.h"

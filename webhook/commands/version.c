@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <cjson/cJSON.h>
 #include <curl/curl.h>
 #include <gnutls/gnutls.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_CONFIG_SECTION_H
 #define WEBHOOK_CONFIG_SECTION_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "planner/base/tree.h"
 #include "webhook/tls/certificate.h"
 #include "webhook/config/section.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* annotations - what a pod says of itself (gate-v1, section 1). */
 
 #include <errno.h>

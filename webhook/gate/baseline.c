@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* baseline - the ceiling over a pod: the meet of all baselines and, where the pod gives
  * requirements of its own, of the signed ones (gate-v1, section 5). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* evidence - which signed documents count for this pod (gate-v1, section 4). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exemption - one signed document that waives all that blocks (gate-v1, sections 4 and 7). */
 
 #include "webhook/gate/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expiry - what is in use and ends soon (gate-v1, section 7, `warnings`). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate - the order of section 3, and the one function that says "allowed". */
 
 #include "webhook/gate/gate.h"

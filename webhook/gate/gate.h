@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_GATE_GATE_H
 #define WEBHOOK_GATE_GATE_H
 

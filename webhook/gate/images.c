@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* images - every image of the pod is pinned and listed (gate-v1, section 6). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input - what the planner is given (gate-v1, section 5). Nothing that was signed or read is
  * changed: the input borrows it. */
 

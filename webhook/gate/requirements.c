@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* requirements - the signed requirements and what the pod says beside them (gate-v1,
  * section 5): a pod can narrow what was signed; who asks for more meets the planner's ceiling. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unchanged - an UPDATE that touches nothing the gate judges (gate-v1, section 3). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_METRICS_METRICS_H
 #define WEBHOOK_METRICS_METRICS_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reviews - what became of the reviews: counters, durations, and their text. */
 
 #include "webhook/metrics/internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 /* The report of `sandgate review --output html` and of the admin port's /denials.
  * Data stands in the page; nothing is fetched. Texts come from outside: they enter the page as text

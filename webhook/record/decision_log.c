@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/record/decision_log.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_RECORD_DECISION_LOG_H
 #define WEBHOOK_RECORD_DECISION_LOG_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/record/denials.h"
 
 int denials_init(struct denials *denials)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/record/recorder.h"
 
 int recorder_init(struct recorder *recorder, struct decision_log *log)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_RECORD_RECORDER_H
 #define WEBHOOK_RECORD_RECORDER_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare - what changed since an earlier report. */
 
 #include <errno.h>

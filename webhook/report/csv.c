@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv - rows for a spreadsheet, with what it would compute made plain text. */
 
 #include <errno.h>

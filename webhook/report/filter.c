@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter - which events become rows. */
 
 #include "webhook/report/internal.h"

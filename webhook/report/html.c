@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* memmem */
 /* html - the report as a page that stands alone: page/report.html with its style, its script
  * and the report's JSON in it. The policy lets nothing run but that script, and nothing be fetched.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json - a report for programs. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recent - which decisions were counted already, in bounded memory. */
 
 #include <stdlib.h>

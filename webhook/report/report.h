@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_REPORT_REPORT_H
 #define WEBHOOK_REPORT_REPORT_H
 

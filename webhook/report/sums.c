@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sums - events by a name, and what to do about a finding. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* times - how many decisions fell into each stretch of time. The stretches grow with what
  * they have to cover, so that a log of minutes and one of years take the same room. */
 

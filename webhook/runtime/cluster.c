@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster - evidence from an API server (gate-v1, sections 2 and 4). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder - evidence from a folder of manifests (gate-v1, section 9). */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_RUNTIME_INTERNAL_H
 #define WEBHOOK_RUNTIME_INTERNAL_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/selfcert/plan.h"
 
 #define DAY_SEC INT64_C(86400)

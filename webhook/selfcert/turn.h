@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_SELFCERT_TURN_H
 #define WEBHOOK_SELFCERT_TURN_H
 

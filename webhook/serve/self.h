@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_SERVE_SELF_H
 #define WEBHOOK_SERVE_SELF_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin_denials - the last denials of this replica, on the admin port, for who is on this host:
  * with `kubectl port-forward` that is who may do so by the cluster's own rules. */
 

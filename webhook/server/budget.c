@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/server/budget.h"
 
 void budget_set_limits(struct budget *budget, uint64_t max_bytes, uint64_t max_in_flight)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_SERVER_BUDGET_H
 #define WEBHOOK_SERVER_BUDGET_H
 

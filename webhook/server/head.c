@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/server/head.h"
 
 #define MSEC_PER_SEC 1000

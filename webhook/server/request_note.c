@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request_note - what is kept of a request beside its answer: counters, a record, a line of the
  * log. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* CPU_COUNT */
 #include "webhook/server/server.h"
 

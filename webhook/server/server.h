@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_SERVER_SERVER_H
 #define WEBHOOK_SERVER_SERVER_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_TLS_CREDENTIALS_H
 #define WEBHOOK_TLS_CREDENTIALS_H
 

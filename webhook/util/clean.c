@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/util/clean.h"
 
 static struct str from(struct str s, size_t at)

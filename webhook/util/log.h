@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEBHOOK_UTIL_LOG_H
 #define WEBHOOK_UTIL_LOG_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/util/nearest.h"
 
 static size_t smaller(size_t a, size_t b)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command go-allow is the yardstick that people would write in an afternoon: it decodes the
 // AdmissionReview and the pod in it with the Kubernetes types, and always allows.
 package main

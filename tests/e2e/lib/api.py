@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Kubernetes API over HTTPS, for what the tests' own machinery asks; what a person would do goes through kubectl."""
 import http.client
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every test has: the world of its run, and the words for looking at it."""
 import re
 import signal

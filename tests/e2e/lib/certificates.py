@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A certificate authority whose certificates end when a test says, to the second."""
 import base64
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control plane of one release, and the two programs that people use: kubectl and helm."""
 import dataclasses
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys, signed documents and pods for the tests, all made when they are asked for."""
 import datetime
 import itertools

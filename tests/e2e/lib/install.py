@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate in the cluster, as a person gets it there: by the chart."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A kubelet for the gate's own pods: everything that the chart says of a pod is done, by processes instead of containers.
 
 kwok pretends all other pods. Each of the gate's pods becomes one process in the image's file tree, with the volumes,

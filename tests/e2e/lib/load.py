@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many people asking at once: what each was told, counted."""
 import collections
 import http.client

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ed25519 by libcrypto, for tests that need thousands of signatures."""
 import base64
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A pod's volumes as folders, written as the kubelet writes them: files are links into a folder that is swapped whole."""
 import base64
 import os
