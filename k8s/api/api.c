@@ -3,19 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "planner/base/buffer.h"
 
 #define MAX_ENCODED_BYTES (1024 * 1024)
-
-uint64_t api_clock_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 struct str api_encode(struct arena *arena, struct str text)
 {

@@ -101,7 +101,4 @@ void api_loop_wake(struct api_loop *loop);
 /* Percent-encoding of a path segment or a query value. Absent on failure. */
 struct str api_encode(struct arena *arena, struct str text);
 
-/* Milliseconds of the monotonic clock, as deadlines count. */
-uint64_t api_clock_msec(void);
-
 #endif

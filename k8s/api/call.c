@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/api/internal.h"
+#include "k8s/util/clock.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -30,7 +31,7 @@ static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
     struct api_call *call = context;
 
     (void)bytes;
-    call->heard_msec = api_clock_msec();
+    call->heard_msec = clock_msec();
     return size * count;
 }
 
@@ -89,7 +90,7 @@ static size_t hear_bytes(char *bytes, size_t size, size_t count, void *context)
     int status = status_of(call);
 
     (void)size; /* is 1 */
-    call->heard_msec = api_clock_msec();
+    call->heard_msec = clock_msec();
     if (call->dropped)
         return CURL_WRITEFUNC_ERROR;
     if (count == 0)
@@ -125,7 +126,7 @@ int api_call_new(struct api *api, const struct api_request *request, struct aren
         return -ENOMEM;
     call->arena = arena != NULL ? arena : &call->own;
     call->request = *request;
-    call->heard_msec = api_clock_msec();
+    call->heard_msec = clock_msec();
     call->easy = curl_easy_init();
     if (call->easy == NULL || !copy_text(&call->own, &call->request.path) ||
         !copy_text(&call->own, &call->request.content_type) ||
@@ -275,7 +276,7 @@ int api_call_prepare(struct api *api, struct api_call *call)
 {
     int r = 0;
 
-    call->heard_msec = api_clock_msec();
+    call->heard_msec = clock_msec();
     if (!call->retried) /* else the new token is there already */
         r = api_token_take(api, false, &call->own, &call->token);
     if (r == 0 && call->identity == NULL)

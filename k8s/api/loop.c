@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/api/internal.h"
+#include "k8s/util/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -225,14 +226,14 @@ static int drive(struct api_loop *loop)
         return code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO;
     forget_dropped(loop);
     end_finished(loop);
-    while ((late = find_late(loop, api_clock_msec())) != NULL)
+    while ((late = find_late(loop, clock_msec())) != NULL)
         end_call(loop, late, -ETIMEDOUT);
     return 0;
 }
 
 static int wait_msec(struct api_loop *loop, uint32_t timeout_msec)
 {
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     uint64_t wait = timeout_msec < INT_MAX ? timeout_msec : INT_MAX;
 
     for (const struct api_call *call = loop->first; call != NULL; call = call->next) {

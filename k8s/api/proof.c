@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "k8s/util/base64.h"
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 
 #define SERIALS 100 /* different paths for one descriptor */
@@ -189,7 +190,7 @@ static void identity_refresh(struct api *api)
 struct api_identity *api_identity_take(struct api *api)
 {
     struct api_identity *identity = NULL;
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
 
     (void)pthread_mutex_lock(&api->mutex);
     if (api->identity != NULL) {
@@ -249,7 +250,7 @@ static int token_read(struct api *api)
 
 int api_token_take(struct api *api, bool refused, struct arena *arena, struct str *ret_token)
 {
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     struct str token = {0};
     int r = 0;
 
@@ -383,7 +384,7 @@ static int init_identity(struct api *api, const struct access *access, struct st
             return -ENOMEM;
         api->certificate_stamp = stamp_of(api->certificate_file);
         api->key_stamp = stamp_of(api->key_file);
-        api->identity_msec = api_clock_msec();
+        api->identity_msec = clock_msec();
     }
     return identity_new(api, access->certificate_pem, access->key_pem, &api->identity);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "k8s/document/document.h"
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
@@ -123,7 +124,7 @@ static void add_failure(struct buffer *out, const struct api *api, const struct 
         buffer_add_format(out, "the token file %s cannot be read, so nobody can be named",
                           file_shown_name(api->token_file, scratch).ptr);
     } else if (result == -ETIMEDOUT) {
-        if (request->deadline_msec != 0 && api_clock_msec() >= request->deadline_msec)
+        if (request->deadline_msec != 0 && clock_msec() >= request->deadline_msec)
             buffer_add(out, STR("no answer in the time that was left for it"));
         else
             buffer_add_format(out, "nothing came for %u s", request->idle_sec);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 
 int cluster_rules_new(const struct keyring *keyring, const struct policy *policy,
                       struct snapshot_keep keep, struct cluster_rules **ret_rules)
@@ -113,7 +114,7 @@ int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, ui
 void cluster_mark_dirty(struct cluster *cluster)
 {
     if (!cluster->dirty)
-        cluster->dirty_msec = api_clock_msec();
+        cluster->dirty_msec = clock_msec();
     cluster->dirty = true;
 }
 
@@ -200,7 +201,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     if (due_msec == 0 || now_msec < due_msec)
         return;
     r = make_snapshot(cluster, &snapshot);
-    cluster->built_msec = api_clock_msec();
+    cluster->built_msec = clock_msec();
     cluster->cost_msec = cluster->built_msec - now_msec;
     if (r < 0) {
         cluster->retry_msec = cluster->built_msec + CLUSTER_RETRY_MSEC;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 
 #define STATUS_UNAUTHORIZED 401
 #define STATUS_FORBIDDEN 403
@@ -142,7 +143,7 @@ static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
 /* False: stop. */
 static bool take_turn(struct cluster *cluster)
 {
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     struct cluster_waiter *asked = NULL;
     struct cluster_rules *rules = NULL;
     bool stopping = take_inbox(cluster, &asked, &rules);
@@ -161,7 +162,7 @@ static bool take_turn(struct cluster *cluster)
     cluster_confirm_run(cluster, now_msec);
     if (stopping)
         return false;
-    if (api_loop_turn(cluster->loop, wait_msec(cluster, api_clock_msec())) < 0)
+    if (api_loop_turn(cluster->loop, wait_msec(cluster, clock_msec())) < 0)
         (void)nanosleep(&(struct timespec){.tv_nsec = FAILED_TURN_MSEC * 1000000L}, NULL);
     return true;
 }
@@ -277,7 +278,7 @@ int cluster_read_once(struct cluster *cluster, uint64_t deadline_msec, struct ar
         return -EINVAL;
     cluster->once = true;
     while (!cluster_ready(cluster)) {
-        bool late = api_clock_msec() >= deadline_msec;
+        bool late = clock_msec() >= deadline_msec;
         int r = explain(cluster, late, arena, reterr_reason);
 
         if (r < 0)
@@ -315,14 +316,14 @@ bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec)
 {
     uint64_t heard_msec = __atomic_load_n(&cluster->shared.heard_msec, __ATOMIC_RELAXED);
 
-    return api_clock_msec() > heard_msec + (uint64_t)max_stale_sec * 1000;
+    return clock_msec() > heard_msec + (uint64_t)max_stale_sec * 1000;
 }
 
 void cluster_look(const struct cluster *cluster, struct cluster_status *ret_status)
 {
     const struct cluster_shared *shared = &cluster->shared;
     uint64_t heard_msec = __atomic_load_n(&shared->heard_msec, __ATOMIC_RELAXED);
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
 
     *ret_status = (struct cluster_status){
         .ready = cluster_ready(cluster),

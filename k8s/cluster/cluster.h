@@ -16,7 +16,7 @@
  *            over (snapshot.h).
  * Threads    any, where not said otherwise. Callbacks come from the cluster's thread and must not
  *            block; they may ask again, and must not free the cluster.
- * Units      in the names; msec are of the monotonic clock (api_clock_msec()).
+ * Units      in the names; msec are of the monotonic clock (clock_msec()).
  */
 
 #include <stdbool.h>

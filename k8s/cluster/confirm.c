@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 
 #define STATUS_OK 200
 #define STATUS_NOT_FOUND 404
@@ -161,7 +162,7 @@ static struct cluster_read *add_read(struct cluster *cluster, struct cluster_fee
 static void tell_failure(struct cluster *cluster, const struct cluster_read *read,
                          const struct api_reply *reply)
 {
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     const struct cluster_event event = {
         .kind = CLUSTER_FAILED,
         .what = read->feed->what,

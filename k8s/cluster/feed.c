@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 
 #define STATUS_OK 200
 #define STATUS_FORBIDDEN 403
@@ -35,7 +36,7 @@ static int make_options(struct cluster *cluster, struct cluster_feed *feed,
                 arena_format(arena, "fieldSelector=metadata.name%%3D%.*s", (int)name.len, name.ptr);
     }
     if (getrandom(&options.seed, sizeof(options.seed), 0) != sizeof(options.seed))
-        options.seed = (uint32_t)api_clock_msec(); /* of a jitter, nothing more */
+        options.seed = (uint32_t)clock_msec(); /* of a jitter, nothing more */
     *ret_options = options;
     return str_present(feed->what) && str_present(options.path) && str_present(options.selector) &&
                    str_present(name)
@@ -198,7 +199,7 @@ static void note_problem(struct cluster_feed *feed, int result, const struct api
 static int take_bytes(void *context, const char *bytes, size_t count)
 {
     struct cluster_feed *feed = context;
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
 
     feed->error =
         reflector_bytes(feed->reflector, (struct str){.ptr = bytes, .len = count}, now_msec);
@@ -208,7 +209,7 @@ static int take_bytes(void *context, const char *bytes, size_t count)
 static void take_end(void *context, int result, const struct api_reply *reply)
 {
     struct cluster_feed *feed = context;
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     bool is_whole = feed->error == 0 && result == 0 && reply->status == STATUS_OK;
     bool is_silent = result == -ETIMEDOUT && feed->task.step == REFLECTOR_WATCH;
     int status = result == 0 && feed->error == 0 ? reply->status : 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 #include "planner/base/tree.h"
 
 #define LABEL_PREFIX "sandbox.runx.dev/"
@@ -47,7 +48,7 @@ const struct document_shape *cluster_members(enum cluster_kind kind)
 static void tell_unreadable(struct cluster *cluster, const struct evidence *evidence)
 {
     cleanup_arena struct arena arena = {0};
-    uint64_t now_msec = api_clock_msec();
+    uint64_t now_msec = clock_msec();
     struct cluster_event event = {.kind = CLUSTER_UNREADABLE, .reason = evidence->reason};
 
     if (now_msec - cluster->unreadable_msec > CLUSTER_NOTIFY_SEC * 1000) {

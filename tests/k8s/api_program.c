@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "k8s/api/api.h"
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 
@@ -40,13 +41,13 @@ struct told {
 
 static uint64_t later_msec;
 
-uint64_t __real_api_clock_msec(void);
-uint64_t __wrap_api_clock_msec(void);
+uint64_t __real_clock_msec(void);
+uint64_t __wrap_clock_msec(void);
 
 /* The clock that the library sees. */
-uint64_t __wrap_api_clock_msec(void)
+uint64_t __wrap_clock_msec(void)
 {
-    return __real_api_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
+    return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
 }
 
 /* Takes the place of the system's: a name whose server does not answer. */
@@ -176,7 +177,7 @@ static struct api_request read_words(char *line, struct stream *stream)
         } else if ((value = value_of(word, "body")) != NULL) {
             request.body = str_of(value);
         } else if ((value = value_of(word, "deadline")) != NULL) {
-            request.deadline_msec = api_clock_msec() + number_of(value);
+            request.deadline_msec = clock_msec() + number_of(value);
         } else if ((value = value_of(word, "idle")) != NULL) {
             request.idle_sec = (uint32_t)number_of(value);
         } else if ((value = value_of(word, "stop")) != NULL) {
@@ -271,12 +272,12 @@ static void run_drop(struct api *api, char *line, struct buffer *out)
     struct api_request request = read_words(line, &stream);
     struct api_loop *loop = NULL;
     struct api_call *call = NULL;
-    uint64_t end_msec = api_clock_msec() + DROP_MSEC;
+    uint64_t end_msec = clock_msec() + DROP_MSEC;
 
     request.context = NULL;
     if (api_loop_new(api, &loop) < 0 || api_loop_start(loop, &request, must_not_end, &call) < 0)
         give_up("no call");
-    while (api_clock_msec() < end_msec) {
+    while (clock_msec() < end_msec) {
         if (api_loop_turn(loop, 10) < 0)
             give_up("no turn");
     }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/cluster.h"
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "planner/base/buffer.h"
 
@@ -39,8 +40,8 @@ static struct cluster *cluster;
 static uint64_t later_msec;
 static unsigned puts_done, made, kept;
 
-uint64_t __real_api_clock_msec(void);
-uint64_t __wrap_api_clock_msec(void);
+uint64_t __real_clock_msec(void);
+uint64_t __wrap_clock_msec(void);
 void __real_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot);
 void __wrap_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot);
 int __real_evidence_make(const struct evidence_source *source, const struct keyring *keyring,
@@ -48,9 +49,9 @@ int __real_evidence_make(const struct evidence_source *source, const struct keyr
 int __wrap_evidence_make(const struct evidence_source *source, const struct keyring *keyring,
                          const struct policy *policy, struct evidence **ret_evidence);
 
-uint64_t __wrap_api_clock_msec(void)
+uint64_t __wrap_clock_msec(void)
 {
-    return __real_api_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
+    return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
 }
 
 void __wrap_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot)
@@ -182,7 +183,7 @@ static void say_done(const char *tag, int result, uint64_t begun_msec)
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
 
     buffer_add_format(&b, "{\"done\":\"%s\",\"result\":%d,\"msec\":%llu,\"puts\":%u}", tag, result,
-                      (unsigned long long)(api_clock_msec() - begun_msec),
+                      (unsigned long long)(clock_msec() - begun_msec),
                       __atomic_load_n(&puts_done, __ATOMIC_RELAXED));
     say(&b);
 }
@@ -215,7 +216,7 @@ static void do_ask(const char *line)
                        str_present(tag) ? tag.ptr : "");
         (void)snprintf(waiting->namespace_name, sizeof(waiting->namespace_name), "%.*s",
                        (int)name.len, str_present(name) ? name.ptr : "");
-        waiting->begun_msec = api_clock_msec();
+        waiting->begun_msec = clock_msec();
         waiting->waiter.deadline_msec = waiting->begun_msec + number(line, "msec", 5000);
         waiting->waiter.done = done;
         r = cluster_ask(cluster, asked, str_of(waiting->namespace_name), &waiting->waiter);
@@ -298,8 +299,7 @@ static void do_once(const char *line)
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
     struct str reason = {0};
-    int r =
-        cluster_read_once(cluster, api_clock_msec() + number(line, "msec", 5000), &arena, &reason);
+    int r = cluster_read_once(cluster, clock_msec() + number(line, "msec", 5000), &arena, &reason);
 
     buffer_add_format(&b, "{\"once\":%d,\"reason\":", r);
     buffer_add_json(&b, str_present(reason) ? reason : STR(""));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "k8s/cluster/cluster.h"
+#include "k8s/util/clock.h"
 
 #define ASKERS 3
 #define LOOKERS 2
@@ -156,8 +157,7 @@ static void *ask(void *context)
                                                   CLUSTER_FRESH};
 
     for (size_t i = 0; i < ASKS; i++) {
-        struct question question = {
-            .waiter = {.deadline_msec = api_clock_msec() + 50, .done = done}};
+        struct question question = {.waiter = {.deadline_msec = clock_msec() + 50, .done = done}};
 
         (void)pthread_mutex_init(&question.lock, NULL);
         (void)pthread_cond_init(&question.answered, NULL);

@@ -22,7 +22,8 @@ import sys
 LAYERS = [
     ["planner/base"],
     ["planner"],
-    ["k8s/util", "k8s/policy", "webhook/util", "webhook/cli"],
+    ["k8s/util", "k8s/policy"],
+    ["webhook/util", "webhook/cli"],
     ["k8s/document", "k8s/keyring", "webhook/tls"],
     ["k8s/review", "k8s/access", "k8s/reflector", "k8s/evidence"],
     ["k8s/snapshot", "k8s/api"],

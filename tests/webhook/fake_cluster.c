@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "k8s/util/clock.h"
 #include "thread_client.h"
 
 #define TURN_MSEC 2

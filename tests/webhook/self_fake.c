@@ -19,19 +19,10 @@
 int __wrap_api_do(struct api *api, const struct api_request *request, struct arena *arena,
                   struct api_reply *ret_reply);
 struct str __wrap_api_encode(struct arena *arena, struct str text);
-uint64_t __wrap_api_clock_msec(void);
 
 struct str __wrap_api_encode(struct arena *arena, struct str text)
 {
     return (struct str){.ptr = arena_copy(arena, text), .len = text.len};
-}
-
-uint64_t __wrap_api_clock_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void fake_assert(bool holds, const char *what)

@@ -4,7 +4,7 @@
 
 /*
  * self_fake - an API server of two objects, a Secret and a ValidatingWebhookConfiguration, in the
- * place of k8s/api: link with --wrap=api_do,--wrap=api_encode,--wrap=api_clock_msec.
+ * place of k8s/api: link with --wrap=api_do,--wrap=api_encode.
  */
 
 #include <pthread.h>

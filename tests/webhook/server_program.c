@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/server.h"
 
 #define PATH_BYTES 4096
@@ -51,11 +52,8 @@ static struct snapshot *program_snapshot(void *context)
 
 static struct moment program_now(void *context)
 {
-    struct timespec now = {0};
-
     (void)context;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (struct moment){.sec = now.tv_sec + MOMENT_UNIX_EPOCH_SEC, .nsec = (int32_t)now.tv_nsec};
+    return clock_now();
 }
 
 /* The number behind `name=` in the text, else 0. */

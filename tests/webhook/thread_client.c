@@ -16,14 +16,6 @@ void nap(long msec)
     (void)nanosleep(&pause, NULL);
 }
 
-uint64_t clock_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void write_pem(const char *path, const gnutls_datum_t *pem)
 {
     FILE *file = fopen(path, "w");

@@ -27,9 +27,7 @@ static inline void must(bool holds, const char *what)
     exit(1);
 }
 
-void nap(long msec); /* below a second */
-uint64_t clock_msec(void);
-
+void nap(long msec);
 /* A certificate that signs itself, and its key, in a new folder. */
 struct thread_client_files {
     char folder[64];

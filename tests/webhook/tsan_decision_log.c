@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/record/decision_log.h"
 #include "webhook/record/denials.h"
 
@@ -36,14 +37,6 @@ static void must(bool holds, const char *what)
         return;
     fprintf(stderr, "does not hold: %s\n", what);
     exit(1);
-}
-
-static uint64_t msec_now(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void nap(void)
@@ -95,10 +88,10 @@ static uint64_t settled(struct decision_log *log)
 
 static void wait_until(struct decision_log *log, uint64_t lines)
 {
-    uint64_t end_msec = msec_now() + PATIENCE_MSEC;
+    uint64_t end_msec = clock_msec() + PATIENCE_MSEC;
 
     while (settled(log) < lines) {
-        must(msec_now() < end_msec, "every line is written or counted");
+        must(clock_msec() < end_msec, "every line is written or counted");
         nap();
     }
 }
@@ -287,13 +280,13 @@ static void test_part_of_a_line(void)
 /* Reads until so many bytes are there. */
 static size_t read_pipe(int fd, size_t wanted)
 {
-    uint64_t end_msec = msec_now() + PATIENCE_MSEC;
+    uint64_t end_msec = clock_msec() + PATIENCE_MSEC;
     size_t bytes = 0;
 
     while (bytes < wanted) {
         ssize_t n = read(fd, text + bytes, sizeof(text) - bytes);
 
-        must(n > 0 || msec_now() < end_msec, "the pipe gives what was written");
+        must(n > 0 || clock_msec() < end_msec, "the pipe gives what was written");
         if (n <= 0)
             nap();
         else
@@ -325,10 +318,10 @@ static void test_slow_reader(void)
     must(decision_log_open(path, &quiet, &log) == -ENXIO, "none without a reader");
     reader = open_reader();
     log = open_log(path);
-    begun_msec = msec_now();
+    begun_msec = clock_msec();
     for (unsigned i = 0; i < asked; i++)
         put(log, i, bytes);
-    must(msec_now() - begun_msec < 5000, "nobody waits for the reader");
+    must(clock_msec() - begun_msec < 5000, "nobody waits for the reader");
     counts = decision_log_counts(log);
     must(counts.lost_full > 0 && counts.lost_failed == 0, "the queue is bounded");
     must(counts.lost_full < asked - DECISION_LOG_MAX_QUEUED_BYTES / bytes + 1, "and was used");
@@ -357,9 +350,9 @@ static void test_hanging_reader(void)
 
     for (unsigned i = 0; i < 100; i++)
         put(log, i, (size_t)6 * 1024);
-    begun_msec = msec_now();
+    begun_msec = clock_msec();
     decision_log_close(log, 200);
-    must(msec_now() - begun_msec < PATIENCE_MSEC / 2, "the end is not held up");
+    must(clock_msec() - begun_msec < PATIENCE_MSEC / 2, "the end is not held up");
     (void)close(reader); /* its thread ends by itself */
     for (int i = 0; i < 40; i++)
         nap();

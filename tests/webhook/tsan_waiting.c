@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fake_cluster.h"
+#include "k8s/util/clock.h"
 #include "thread_client.h"
 
 #define CROWD 64

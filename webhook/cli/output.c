@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "planner/base/buffer.h"
 
 #define MESSAGE_MAX_BYTES ((size_t)8 * 1024)
@@ -15,8 +16,6 @@
 #define TABLE_GAP 2 /* blanks between columns */
 #define TABLE_FIRST_ROWS 16
 #define PROGRESS_INTERVAL_MSEC 200
-#define MSEC_PER_SEC 1000
-#define NSEC_PER_MSEC 1000000
 
 static const char *const colour_codes[] = {
     [COLOUR_PLAIN] = "",        [COLOUR_GOOD] = "\033[32m", [COLOUR_BAD] = "\033[31m",
@@ -191,17 +190,9 @@ int table_print(struct table *table, FILE *stream)
     return 0;
 }
 
-static int64_t monotonic_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * MSEC_PER_SEC + now.tv_nsec / NSEC_PER_MSEC;
-}
-
 void progress_step(struct progress *progress)
 {
-    int64_t now = monotonic_msec();
+    uint64_t now = clock_msec();
 
     progress->done++;
     if (isatty(fileno(stderr)) != 1)

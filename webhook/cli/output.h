@@ -65,7 +65,7 @@ struct progress {
     const char *what;
     size_t total;
     size_t done;
-    int64_t next_msec; /* when the line is written next */
+    uint64_t next_msec; /* when the line is written next */
 };
 
 void progress_step(struct progress *progress);

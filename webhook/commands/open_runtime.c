@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
 
@@ -46,7 +47,7 @@ static int read_cluster(struct runtime *runtime)
 {
     struct arena cleanup_arena arena = {0};
     struct str reason = {0};
-    uint64_t deadline_msec = api_clock_msec() + OPEN_RUNTIME_READ_MSEC;
+    uint64_t deadline_msec = clock_msec() + OPEN_RUNTIME_READ_MSEC;
     int r = runtime_read_once(runtime, deadline_msec, &arena, &reason);
 
     if (r != 0)
@@ -86,13 +87,8 @@ void open_runtime_done(struct open_runtime *open)
 
 bool open_runtime_moment(const char *text, struct moment *ret_moment)
 {
-    struct timespec now = {0};
-
     if (text != NULL)
         return moment_read(str_of(text), ret_moment);
-    if (clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return false;
-    *ret_moment = (struct moment){.sec = (int64_t)now.tv_sec + MOMENT_UNIX_EPOCH_SEC,
-                                  .nsec = (int32_t)now.tv_nsec};
+    *ret_moment = clock_now();
     return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "webhook/commands/commands.h"
 #include "webhook/cli/options.h"
@@ -110,15 +111,6 @@ static enum options_result review_read_line(struct review_line *line, int argc, 
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-static struct moment review_now(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (struct moment){.sec = (int64_t)now.tv_sec + MOMENT_UNIX_EPOCH_SEC,
-                           .nsec = (int32_t)now.tv_nsec};
-}
-
 /* RFC 3339, or a whole number with m, h or d: so long ago. */
 static bool review_read_time(const char *text, struct moment *ret_moment)
 {
@@ -144,7 +136,7 @@ static bool review_read_time(const char *text, struct moment *ret_moment)
     }
     if (!text_read_number(digits, 0, MAX_SINCE_HOURS, &number))
         return false;
-    *ret_moment = moment_add_seconds(review_now(), -(int64_t)number * unit);
+    *ret_moment = moment_add_seconds(clock_now(), -(int64_t)number * unit);
     return true;
 }
 
@@ -372,7 +364,7 @@ static int review_run(int argc, char **argv)
     }
     review.report.replay = true;
     if (review.output == REVIEW_OUTPUT_HTML)
-        review.report.made_at = review_now();
+        review.report.made_at = clock_now();
     if (review_take_filter(&line, argv[0], &arena, &review.report.filter))
         status = review_all(&review, &line, &operands);
     report_done(&review.report);

@@ -9,13 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "webhook/record/decision_file.h"
 
 #define COMPLAINT_SEC 60 /* between two lines of the program's log about the same */
 #define MSEC_PER_SEC 1000
-#define NSEC_PER_MSEC 1000000
-#define NSEC_PER_SEC 1000000000
 
 struct decision_log {
     const struct log *log;
@@ -52,10 +51,7 @@ static void count(_Atomic uint64_t *counter)
 
 static time_t now_sec(void)
 {
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec + 1; /* 0 is never */
+    return (time_t)(clock_msec() / MSEC_PER_SEC) + 1; /* 0 is never */
 }
 
 static bool may_tell(time_t *told_sec)
@@ -183,20 +179,11 @@ static void *run(void *argument)
 
 static int init_locks(struct decision_log *log)
 {
-    pthread_condattr_t attributes;
-    int r = pthread_condattr_init(&attributes);
+    int r = pthread_mutex_init(&log->lock, NULL);
 
-    if (r != 0)
-        return -r;
-    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (r == 0)
-        r = pthread_mutex_init(&log->lock, NULL);
     if (r == 0)
         r = pthread_cond_init(&log->work, NULL);
-    if (r == 0)
-        r = pthread_cond_init(&log->done, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    return -r;
+    return r != 0 ? -r : clock_condition_init(&log->done);
 }
 
 /* All signals blocked: SIGPIPE and SIGXFSZ of a failed write(2) come to who wrote, and end nobody.
@@ -290,25 +277,11 @@ struct decision_log_counts decision_log_counts(struct decision_log *log)
     };
 }
 
-static struct timespec end_of(uint32_t msec)
-{
-    struct timespec end = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)(msec / MSEC_PER_SEC);
-    end.tv_nsec += (long)(msec % MSEC_PER_SEC) * NSEC_PER_MSEC;
-    if (end.tv_nsec >= NSEC_PER_SEC) {
-        end.tv_sec++;
-        end.tv_nsec -= NSEC_PER_SEC;
-    }
-    return end;
-}
-
 /* Whether the thread ended in time. Where it did not, the log is the thread's from now on, and
  * *ret_left is what is not written. */
 static bool wait_for_end(struct decision_log *log, uint32_t msec, size_t *ret_left)
 {
-    struct timespec end = end_of(msec);
+    struct timespec end = clock_timespec(clock_msec() + msec);
     bool ended = false;
 
     (void)pthread_mutex_lock(&log->lock);

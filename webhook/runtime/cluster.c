@@ -6,6 +6,7 @@
 
 #include "k8s/access/access.h"
 #include "k8s/api/api.h"
+#include "k8s/util/clock.h"
 #include "webhook/runtime/internal.h"
 
 /* `what`, or what else could be wrong where nobody said. */
@@ -23,10 +24,8 @@ static int refuse(struct runtime_report *report, int r, struct str what)
 static struct fingerprint look_at(const char *kubeconfig)
 {
     struct fingerprint fingerprint = {0};
-    struct timespec now = {0};
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    fingerprint_add(&fingerprint, kubeconfig, now.tv_sec);
+    fingerprint_add(&fingerprint, kubeconfig, clock_unix_sec());
     return fingerprint;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "webhook/runtime/internal.h"
 
@@ -141,13 +142,12 @@ static struct fingerprint runtime_look_at_files(const struct runtime *runtime,
                                                 const struct config *config)
 {
     struct fingerprint fingerprint = {0};
-    struct timespec now = {0};
+    int64_t now_sec = clock_unix_sec();
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    fingerprint_add(&fingerprint, runtime->config_path, now.tv_sec);
-    fingerprint_add(&fingerprint, config->keyring_directory, now.tv_sec);
-    fingerprint_add(&fingerprint, config->evidence_directory, now.tv_sec);
-    fingerprint_add(&fingerprint, config->kubeconfig, now.tv_sec);
+    fingerprint_add(&fingerprint, runtime->config_path, now_sec);
+    fingerprint_add(&fingerprint, config->keyring_directory, now_sec);
+    fingerprint_add(&fingerprint, config->evidence_directory, now_sec);
+    fingerprint_add(&fingerprint, config->kubeconfig, now_sec);
     return fingerprint;
 }
 

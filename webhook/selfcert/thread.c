@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/selfcert/turn.h"
 
 #define LOOK_MSEC 20000 /* between two looks, give or take a fifth */
@@ -15,8 +16,6 @@
           */
 #define JITTER_PARTS 5
 #define TEMPORARY_DAYS 3650
-#define MSEC_PER_SEC 1000
-#define NSEC_PER_MSEC 1000000
 
 struct self_tls {
     struct self_replica replica; /* the thread's own */
@@ -41,14 +40,6 @@ static uint32_t chance(uint32_t below)
     /* without chance replicas only collide more often */
     (void)gnutls_rnd(GNUTLS_RND_NONCE, &number, sizeof(number));
     return number % below;
-}
-
-static int64_t clock_sec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec;
 }
 
 /* Hands over what the last look found. */
@@ -102,9 +93,7 @@ static uint64_t self_pause_msec(const struct self_replica *replica, unsigned *fa
 /* Waits so long, or until the end comes; false: it came. */
 static bool self_wait(struct self_tls *self, uint64_t msec)
 {
-    uint64_t end_msec = api_clock_msec() + msec;
-    struct timespec end = {.tv_sec = (time_t)(end_msec / MSEC_PER_SEC),
-                           .tv_nsec = (long)(end_msec % MSEC_PER_SEC) * NSEC_PER_MSEC};
+    struct timespec end = clock_timespec(clock_msec() + msec);
     bool ending = false;
     int r = 0;
 
@@ -135,25 +124,11 @@ static void *self_run(void *context)
     do {
         const struct config *config = self_config(self);
 
-        self_turn(&self->replica, config, clock_sec(), api_clock_msec());
+        self_turn(&self->replica, config, clock_unix_sec(), clock_msec());
         config_unref(config);
         self_publish(self);
     } while (self_wait(self, self_pause_msec(&self->replica, &failures)));
     return NULL;
-}
-
-static int self_init_wake(pthread_cond_t *wake)
-{
-    pthread_condattr_t attributes;
-    int r = pthread_condattr_init(&attributes);
-
-    if (r != 0)
-        return -r;
-    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (r == 0)
-        r = pthread_cond_init(wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    return -r;
 }
 
 int self_tls_start(struct api *api, const struct config *config, const struct log *log,
@@ -171,7 +146,7 @@ int self_tls_start(struct api *api, const struct config *config, const struct lo
     r = -pthread_mutex_init(&self->lock, NULL);
     if (r < 0)
         goto no_lock;
-    r = self_init_wake(&self->wake);
+    r = clock_condition_init(&self->wake);
     if (r < 0)
         goto no_wake;
     r = -pthread_create(&self->thread, NULL, self_run, self);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/selfcert/bundle.h"
 #include "webhook/selfcert/secret.h"
 
@@ -93,7 +94,7 @@ static int turn_ask(struct turn *turn, enum api_method method, struct str path, 
         .path = path,
         .content_type = type,
         .body = body,
-        .deadline_msec = api_clock_msec() + SELF_CALL_MSEC,
+        .deadline_msec = clock_msec() + SELF_CALL_MSEC,
     };
 
     if (!str_present(path))

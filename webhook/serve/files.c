@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/serve/internal.h"
 
 #define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
@@ -30,19 +31,18 @@ struct tls_files serve_tls_files(const struct config *config)
 struct fingerprint serve_look_at_tls(const struct config *config)
 {
     struct fingerprint fingerprint = {0};
-    struct timespec now = {0};
+    int64_t now_sec = clock_unix_sec();
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    fingerprint_add(&fingerprint, config->tls_certificate, now.tv_sec);
-    fingerprint_add(&fingerprint, config->tls_key, now.tv_sec);
-    fingerprint_add(&fingerprint, config->tls_client_ca, now.tv_sec);
+    fingerprint_add(&fingerprint, config->tls_certificate, now_sec);
+    fingerprint_add(&fingerprint, config->tls_key, now_sec);
+    fingerprint_add(&fingerprint, config->tls_client_ca, now_sec);
     return fingerprint;
 }
 
 void serve_note_expiry(struct serve *serve)
 {
     int64_t expires_sec = tls_expires_sec(serve->tls);
-    struct timespec now = {0};
+    int64_t now_sec = clock_unix_sec();
 
     if (serve_self_is_on(&serve->self)) {
         /* it renews by itself, and says by itself when that fails */
@@ -51,11 +51,10 @@ void serve_note_expiry(struct serve *serve)
         return;
     }
     atomic_store(&serve->metrics.certificate_expires_sec, expires_sec);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (expires_sec < now.tv_sec + SERVE_EXPIRY_WARNING_SEC)
+    if (expires_sec < now_sec + SERVE_EXPIRY_WARNING_SEC)
         log_line_with(&serve->log, LOG_LEVEL_WARN,
                       "the serving certificate ends soon, or has ended",
-                      log_number("days", (expires_sec - now.tv_sec) / (24 * 3600)));
+                      log_number("days", (expires_sec - now_sec) / (24 * 3600)));
 }
 
 struct server_limits serve_limits(const struct config *config)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "webhook/util/input.h"
 #include "webhook/cli/output.h"
@@ -23,11 +24,8 @@ static struct snapshot *serve_snapshot(void *context)
 
 static struct moment serve_now(void *context)
 {
-    struct timespec now = {0};
-
     (void)context;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (struct moment){.sec = now.tv_sec + MOMENT_UNIX_EPOCH_SEC, .nsec = (int32_t)now.tv_nsec};
+    return clock_now();
 }
 
 static void serve_review(void *context, const struct server_review *review, struct arena *arena,

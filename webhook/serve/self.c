@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "k8s/access/access.h"
+#include "k8s/util/clock.h"
 
 int serve_self_open(struct serve_self *self, const struct config *config, struct arena *arena,
                     struct str *reterr_reason)
@@ -49,16 +50,14 @@ void serve_self_done(struct serve_self *self)
 int serve_self_files(struct serve_self *self, struct arena *arena, struct tls_files *ret_files)
 {
     struct certificate_pair pair = {0};
-    struct timespec now = {0};
     int r = -ENOENT;
 
     if (!self->on)
         return 0;
     if (self->tls != NULL)
         r = self_tls_take(self->tls, arena, &pair, &self->taken);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     if (r == -ENOENT)
-        r = self_tls_make_temporary(now.tv_sec, arena, &pair);
+        r = self_tls_make_temporary(clock_unix_sec(), arena, &pair);
     if (r < 0)
         return r;
     ret_files->certificate_pem = pair.certificate;

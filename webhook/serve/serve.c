@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "k8s/api/api.h"
+#include "k8s/util/clock.h"
 #include "webhook/cli/status.h"
 #include "webhook/serve/internal.h"
 
@@ -50,12 +51,12 @@ static void serve_until_signal(struct serve *serve)
 
     for (;;) {
         int signal = serve_wait(pause_msec);
-        uint64_t begun_msec = api_clock_msec();
+        uint64_t begun_msec = clock_msec();
 
         if (signal == SIGTERM || signal == SIGINT)
             return;
         serve_reload(serve, signal == SIGHUP);
-        pause_msec = (api_clock_msec() - begun_msec) * SERVE_LOOK_SHARE;
+        pause_msec = (clock_msec() - begun_msec) * SERVE_LOOK_SHARE;
         if (pause_msec < SERVE_LOOK_MSEC)
             pause_msec = SERVE_LOOK_MSEC;
     }
@@ -66,14 +67,14 @@ static void serve_until_signal(struct serve *serve)
 static void serve_drain(struct serve *serve)
 {
     cleanup_config struct config *config = runtime_config(serve->runtime);
-    uint64_t end_msec = api_clock_msec() + (uint64_t)config->drain_sec * MSEC_PER_SEC;
+    uint64_t end_msec = clock_msec() + (uint64_t)config->drain_sec * MSEC_PER_SEC;
     uint32_t grace_msec = SERVE_GRACE_MSEC;
 
     server_drain(serve->server);
     serve_self_end(&serve->self);
     log_line_with(&serve->log, LOG_LEVEL_INFO, "stopping: not ready any more, still answering",
                   log_number("seconds", config->drain_sec));
-    for (uint64_t now_msec = 0; (now_msec = api_clock_msec()) < end_msec;) {
+    for (uint64_t now_msec = 0; (now_msec = clock_msec()) < end_msec;) {
         int signal = serve_wait(end_msec - now_msec);
 
         if (signal == SIGTERM || signal == SIGINT) {

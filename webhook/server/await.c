@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/request.h"
 #include "webhook/server/internal.h"
 
@@ -94,7 +95,7 @@ bool await_ask(struct request *request)
     const struct server_gate *gate = await_gate(request);
     struct await *await = &request->await;
     struct str name = {.ptr = await->namespace_name, .len = await->namespace_bytes};
-    uint64_t last_msec = connection_clock_msec() + AWAIT_MAX_MSEC;
+    uint64_t last_msec = clock_msec() + AWAIT_MAX_MSEC;
     int r = -EBUSY;
 
     if (request->deadline_msec < last_msec)

@@ -7,21 +7,12 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/reaper.h"
 #include "webhook/server/internal.h"
 
 #define PHASE_BITS 3
 #define PHASE_MASK ((UINT64_C(1) << PHASE_BITS) - 1)
-#define MSEC_PER_SEC 1000
-#define NSEC_PER_MSEC 1000000
-
-uint64_t connection_clock_msec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * MSEC_PER_SEC + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
-}
 
 static uint64_t phase_word(enum connection_phase phase, uint64_t since)
 {
@@ -42,8 +33,7 @@ bool connection_step(struct connection *connection, enum connection_phase from,
     uint64_t seen = atomic_load(&connection->phase);
 
     return (seen & PHASE_MASK) == (uint64_t)from &&
-           atomic_compare_exchange_strong(&connection->phase, &seen,
-                                          phase_word(to, connection_clock_msec()));
+           atomic_compare_exchange_strong(&connection->phase, &seen, phase_word(to, clock_msec()));
 }
 
 /* FIONREAD: received and not read; TIOCOUTQ: sent and not taken. */
@@ -160,7 +150,7 @@ void connection_init(struct connection *connection, struct server *server,
                      struct MHD_Connection *mhd, int fd)
 {
     *connection = (struct connection){.server = server, .mhd = mhd, .fd = fd};
-    atomic_store(&connection->phase, phase_word(CONNECTION_HANDSHAKE, connection_clock_msec()));
+    atomic_store(&connection->phase, phase_word(CONNECTION_HANDSHAKE, clock_msec()));
 }
 
 int connection_begin(struct connection *connection)

@@ -69,8 +69,6 @@ struct connection {
     struct request request; /* the one being served */
 };
 
-uint64_t connection_clock_msec(void);
-
 enum connection_phase connection_phase(const struct connection *connection, uint64_t *ret_since);
 
 /* In the phase of the handshake from now on. */

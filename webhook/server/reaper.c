@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/internal.h"
 
 #define REAPER_TURN_MSEC 100 /* how exactly times are kept */
@@ -58,7 +59,7 @@ static void *reaper_run(void *argument)
 
     while (!atomic_load(&reaper->stop)) {
         int n = epoll_wait(reaper->epoll_fd, events, REAPER_MAX_EVENTS, REAPER_TURN_MSEC);
-        uint64_t now_msec = connection_clock_msec();
+        uint64_t now_msec = clock_msec();
 
         for (int i = 0; i < n; i++)
             reaper_handle(reaper, &events[i]);

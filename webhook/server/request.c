@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/internal.h"
 
 #define CHUNKED_FIRST_BYTES ((size_t)16 * 1024)
@@ -101,7 +102,7 @@ static uint64_t request_deadline_msec(const struct request *request, const struc
                                       sizeof("timeout") - 1, &given, &bytes) == MHD_YES &&
         given != NULL)
         timeout_msec = head_timeout_msec((struct str){.ptr = given, .len = bytes});
-    return connection_clock_msec() + (timeout_msec > margin_msec ? timeout_msec - margin_msec : 0);
+    return clock_msec() + (timeout_msec > margin_msec ? timeout_msec - margin_msec : 0);
 }
 
 /* What cannot be read to its end is answered at once, and its connection ends. */
@@ -269,14 +270,6 @@ static bool request_may_grow(void *context, size_t bytes)
     }
     request->charged_bytes += bytes;
     return true;
-}
-
-static uint64_t clock_usec(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static void request_take_answer(struct request *request, const struct exchange *exchange)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "webhook/server/listen.h"
 #include "webhook/server/request.h"
 #include "webhook/server/internal.h"
@@ -293,12 +294,12 @@ static void server_wait_turn(void)
  * library must not be stopped while it holds suspended connections. */
 static void server_end_connections(struct server *server, uint32_t grace_msec)
 {
-    uint64_t end_msec = connection_clock_msec() + grace_msec;
+    uint64_t end_msec = clock_msec() + grace_msec;
     uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
     bool dismissed = server->options.gate.dismiss == NULL;
 
-    while (connection_table_cut_idle(&server->table) > 0 && connection_clock_msec() < end_msec) {
-        if (!dismissed && connection_clock_msec() + last_msec >= end_msec) {
+    while (connection_table_cut_idle(&server->table) > 0 && clock_msec() < end_msec) {
+        if (!dismissed && clock_msec() + last_msec >= end_msec) {
             server->options.gate.dismiss(server->options.gate.source);
             dismissed = true;
         }
@@ -306,7 +307,7 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
     }
     if (!dismissed)
         server->options.gate.dismiss(server->options.gate.source);
-    end_msec = connection_clock_msec() + SERVER_CLOSE_MSEC;
+    end_msec = clock_msec() + SERVER_CLOSE_MSEC;
     while (atomic_load(&server->table.count) > 0) {
         connection_table_cut_all(&server->table);
         server_wait_turn();

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "k8s/util/clock.h"
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/moment.h"
@@ -55,14 +56,13 @@ static struct str log_clean(struct arena *arena, struct str s)
 
 static void log_add_time(struct buffer *b)
 {
-    struct timespec now = {0};
+    struct moment now = clock_now();
     char text[MOMENT_TEXT_BYTES];
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    moment_write((struct moment){.sec = now.tv_sec + MOMENT_UNIX_EPOCH_SEC}, text);
+    moment_write(now, text);
     /* the Z comes after the fraction */
     buffer_add(b, (struct str){.ptr = text, .len = MOMENT_TEXT_BYTES - 2});
-    buffer_add_format(b, ".%03ldZ", now.tv_nsec / NSEC_PER_MSEC);
+    buffer_add_format(b, ".%03dZ", now.nsec / NSEC_PER_MSEC);
 }
 
 static void log_add_json_line(struct buffer *b, struct arena *arena, enum log_level level,
