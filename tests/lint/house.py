@@ -43,7 +43,7 @@ PURE_BANNED = {
 
 WORDS = {
     r"\b(TODO|FIXME|XXX|HACK)\b": "is left for later",  # lint: allow the list itself
-    r"(?<![\w&/])#\d+\b|\bissue \d+": "is a number that means nothing here",
+    r"(?<![\w&/])#\d+\b(?!-[a-z])|\bissue \d+": "is a number that means nothing here",  # but (#7-title) is a link
     r"(?<![\w.])/[w]ork\b|\b[s]hared/(?:contract|captured|cases|reference|tools|hooks|design)":
         "is a path that exists elsewhere",
 }
@@ -60,7 +60,8 @@ def files(root):
             names[:] = [n for n in names if n != ".git" and not n.startswith("build")]
         names[:] = sorted(n for n in names if n not in ("out", "node_modules", "__pycache__"))
         for name in sorted(found):
-            yield os.path.normpath(os.path.join(relative, name))
+            if name != ".git":  # a file in a linked worktree
+                yield os.path.normpath(os.path.join(relative, name))
 
 
 def without_comments(text):

@@ -86,6 +86,9 @@ class House(unittest.TestCase):
         for word in ("TO" "DO", "#" "12", "/wo" "rk", "sha" "red/contract"):
             self.assertEqual(len(findings(planner__b__c=f"/* {word} */\n")), 1, word)
 
+    def test_link_to_a_numbered_section_is_no_issue_number(self):
+        self.assertEqual(findings(planner__b__md="See [Input](#" "1-input).\n"), [])
+
     def test_new_name_at_the_top_is_found(self):
         self.assertEqual(findings(notes="x\n"), ["notes: not one of the fixed names at the top"])
 
