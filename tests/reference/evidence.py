@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signed evidence out of a folder of manifests (gate contract, section 4), and configuration
+"""Signed evidence out of a folder of manifests (gate-v1, section 4), and configuration
 (section 10): the world in which the reference gate decides."""
 
 import base64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image references (gate contract, section 6; grammar of container registries)."""
+"""Image references (gate-v1, section 6; grammar of container registries)."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keyring and detached signatures (gate contract, section 4), by the openssl command line."""
+"""Keyring and detached signatures (gate-v1, section 4), by the openssl command line."""
 
 import base64
 import functools

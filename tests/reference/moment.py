@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RFC 3339 moments, to the nanosecond (planner contract, "Time")."""
+"""RFC 3339 moments, to the nanosecond (hardening-v1, section 3)."""
 
 import datetime
 import re
@@ -35,7 +35,7 @@ def read_moment(text):
 
 
 def write_moment(nanoseconds):
-    """Whole seconds UTC with Z, a fraction cut off (gate contract, section 5)."""
+    """Whole seconds UTC with Z, a fraction cut off (gate-v1, section 5)."""
     seconds = nanoseconds // SECOND
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
     return f"{moment.year:04}" + moment.strftime("-%m-%dT%H:%M:%SZ")

@@ -2,7 +2,7 @@
 """The planner contract (hardening-v1.md) written a second time, from its text alone.
 
 plan(tree, provenance) gives the packet as compact JSON text; redact_input and fit_packet are
-what the gate does with input and packet in its audit annotations (gate contract, section 7).
+what the gate does with input and packet in its audit annotations (gate-v1, section 7).
 """
 
 import json
@@ -464,7 +464,7 @@ def plan(tree, provenance=UNSIGNED):
     return compact(plan_tree(tree, provenance))
 
 
-# Audit annotations (gate contract, section 7)
+# Audit annotations (gate-v1, section 7)
 
 
 def audit_size(text):

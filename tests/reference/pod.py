@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the gate reads of an object: annotations, images, account, runtime class
-(gate contract, sections 1, 3 and 6)."""
+(gate-v1, sections 1, 3 and 6)."""
 
 PREFIX = "sandbox.runx.dev/"
 TEMPLATES = {

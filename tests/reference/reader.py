@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strict readers: text to tree.
 
-JSON and YAML as the contracts read them (gate contract section 11, planner contract "Input").
+JSON and YAML as the contracts read them (gate-v1, section 11, hardening-v1, section 1).
 Trees are plain Python values: dict, list, str, bool, int, float, None. A text that has two
 readings raises Unreadable with its line and column (from 1, in bytes).
 """
