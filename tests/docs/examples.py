@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the examples of webhook/findings.md and compares the printed findings with the page.
 
 Usage: tests/docs/examples.py [--write] SANDGATE
