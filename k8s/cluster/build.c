@@ -18,7 +18,7 @@ int cluster_rules_new(const struct keyring *keyring, const struct policy *policy
             keep.release(keep.object);
         return r;
     }
-    rules->count = 1;
+    refcount_init(&rules->count);
     rules->keyring = keyring_ref(keyring);
     rules->policy = *policy;
     rules->keep = keep;
@@ -28,7 +28,7 @@ int cluster_rules_new(const struct keyring *keyring, const struct policy *policy
 
 static struct cluster_rules *rules_ref(struct cluster_rules *rules)
 {
-    (void)__atomic_add_fetch(&rules->count, 1, __ATOMIC_RELAXED);
+    refcount_take(&rules->count);
     return rules;
 }
 
@@ -36,7 +36,7 @@ void cluster_rules_unref(void *object)
 {
     struct cluster_rules *rules = object;
 
-    if (rules == NULL || __atomic_sub_fetch(&rules->count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (rules == NULL || !refcount_drop(&rules->count))
         return;
     keyring_unref(rules->keyring);
     if (rules->keep.release != NULL)

@@ -20,6 +20,7 @@
 #include "k8s/cluster/cluster.h"
 #include "k8s/util/digest.h"
 #include "k8s/reflector/reflector.h"
+#include "k8s/util/refcount.h"
 
 #define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
 #define CLUSTER_LIST_SEC 120     /* a list, or a page of one, at most */
@@ -38,7 +39,7 @@
 
 /* Keyring and policy with their count: each snapshot holds one. */
 struct cluster_rules {
-    unsigned count; /* atomic */
+    struct refcount count;
     struct keyring *keyring;
     struct policy policy;
     struct snapshot_keep keep;

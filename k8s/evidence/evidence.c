@@ -13,7 +13,7 @@ struct evidence *evidence_ref(const struct evidence *evidence)
 {
     struct evidence *shared = (struct evidence *)(uintptr_t)evidence;
 
-    (void)__atomic_add_fetch(&shared->count, 1, __ATOMIC_RELAXED);
+    refcount_take(&shared->count);
     return shared;
 }
 
@@ -22,7 +22,7 @@ void evidence_unref(const struct evidence *evidence)
     struct evidence *shared = (struct evidence *)(uintptr_t)evidence;
     struct arena arena = {0};
 
-    if (shared == NULL || __atomic_sub_fetch(&shared->count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (shared == NULL || !refcount_drop(&shared->count))
         return;
     arena = shared->arena; /* it lies in its own arena */
     arena_release(&arena);

@@ -22,6 +22,7 @@
 #include "k8s/util/digest.h"
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
+#include "k8s/util/refcount.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
@@ -82,7 +83,7 @@ struct evidence {
     /* private to evidence*.c */
     const unsigned char (*key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each of key_ids */
     struct arena arena;
-    unsigned count;
+    struct refcount count;
 };
 
 /* What stands in the ConfigMap; every text is borrowed for the call. */

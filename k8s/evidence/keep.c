@@ -163,7 +163,7 @@ int evidence_keep(const struct evidence *facts, struct evidence **ret_evidence)
         arena_release(&arena);
         return -ENOMEM;
     }
-    kept->count = 1;
+    refcount_init(&kept->count);
     kept->arena = arena;
     *ret_evidence = kept;
     return 0;

@@ -26,7 +26,7 @@ void folder_file_unref(struct folder_file *file)
 {
     struct arena arena = {0};
 
-    if (file == NULL || --file->count > 0)
+    if (file == NULL || !refcount_drop(&file->count))
         return;
     for (size_t i = 0; i < file->object_count; i++)
         evidence_unref(file->objects[i].evidence);
@@ -56,7 +56,7 @@ static struct folder_file *file_new(const char *name)
         arena_release(&arena);
         return NULL;
     }
-    file->count = 1;
+    refcount_init(&file->count);
     file->arena = arena;
     return file;
 }
@@ -289,7 +289,7 @@ int folder_file_keep(struct folder_file *before, const struct keyring *keyring, 
         return -ENOMEM;
     /* the other texts stay where they are */
     file->base = before->base != NULL ? before->base : before;
-    file->base->count++;
+    refcount_take(&file->base->count);
     for (size_t i = 0; i < before->object_count; i++) {
         struct folder_object object = before->objects[i];
         struct evidence *evidence = NULL;

@@ -12,6 +12,7 @@
 #include "k8s/util/digest.h"
 #include "k8s/evidence/evidence.h"
 #include "k8s/snapshot/snapshot.h"
+#include "k8s/util/refcount.h"
 
 struct folder_object {
     bool is_namespace;         /* else a ConfigMap */
@@ -25,7 +26,7 @@ struct folder_object {
 
 /* Made once, then only counted and dropped: two loads may share one. */
 struct folder_file {
-    unsigned count;
+    struct refcount count;
     char *name;
     bool readable;                      /* false: a last state that is kept */
     unsigned char digest[DIGEST_BYTES]; /* of its bytes, where it is readable */

@@ -190,7 +190,7 @@ static int load_file(struct load *load, const struct file_folder *dir, const cha
         if (r < 0)
             return r;
         if (is_settled(load, before, digest)) {
-            before->count++;
+            refcount_take(&before->count);
             *ret_file = before;
             return 0;
         }

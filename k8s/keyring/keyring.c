@@ -16,7 +16,7 @@ struct keyring *keyring_new(void)
     struct keyring *keyring = calloc(1, sizeof(*keyring));
 
     if (keyring != NULL)
-        keyring->count = 1;
+        refcount_init(&keyring->count);
     return keyring;
 }
 
@@ -24,7 +24,7 @@ struct keyring *keyring_ref(const struct keyring *keyring)
 {
     struct keyring *shared = (struct keyring *)(uintptr_t)keyring;
 
-    (void)__atomic_add_fetch(&shared->count, 1, __ATOMIC_RELAXED);
+    refcount_take(&shared->count);
     return shared;
 }
 
@@ -32,7 +32,7 @@ void keyring_unref(const struct keyring *keyring)
 {
     struct keyring *shared = (struct keyring *)(uintptr_t)keyring;
 
-    if (shared == NULL || __atomic_sub_fetch(&shared->count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (shared == NULL || !refcount_drop(&shared->count))
         return;
     for (size_t i = 0; i < shared->key_count; i++)
         signature_key_free(shared->keys[i].key);

@@ -6,6 +6,7 @@
 
 #include "k8s/keyring/keyring.h"
 #include "k8s/keyring/signature.h"
+#include "k8s/util/refcount.h"
 
 struct keyring_key {
     char id[KEYRING_MAX_ID_BYTES + 1];
@@ -13,7 +14,7 @@ struct keyring_key {
 };
 
 struct keyring {
-    unsigned count;
+    struct refcount count;
     struct keyring_key *keys; /* owned; by id, then by identity */
     size_t key_count;
     size_t key_room;

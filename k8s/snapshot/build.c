@@ -52,7 +52,7 @@ int snapshot_builder_new(const struct policy *policy, struct snapshot_keep keep,
             keep.release(keep.object);
         return -ENOMEM;
     }
-    snapshot->count = 1;
+    refcount_init(&snapshot->count);
     snapshot->policy = *policy;
     snapshot->keep = keep;
     builder->snapshot = snapshot;

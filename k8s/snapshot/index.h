@@ -5,6 +5,7 @@
 /* index - what a snapshot is made of; private to snapshot*.c. */
 
 #include "k8s/snapshot/snapshot.h"
+#include "k8s/util/refcount.h"
 
 /* How many records of a namespace were not kept. */
 struct snapshot_more {
@@ -13,7 +14,7 @@ struct snapshot_more {
 };
 
 struct snapshot {
-    unsigned count;
+    struct refcount count;
     struct policy policy;
     struct snapshot_keep keep;
     struct arena arena; /* the lists below and the namespaces' texts */

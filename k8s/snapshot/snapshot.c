@@ -10,7 +10,7 @@ struct snapshot *snapshot_ref(const struct snapshot *snapshot)
 {
     struct snapshot *shared = (struct snapshot *)(uintptr_t)snapshot;
 
-    (void)__atomic_add_fetch(&shared->count, 1, __ATOMIC_RELAXED);
+    refcount_take(&shared->count);
     return shared;
 }
 
@@ -18,7 +18,7 @@ void snapshot_unref(const struct snapshot *snapshot)
 {
     struct snapshot *shared = (struct snapshot *)(uintptr_t)snapshot;
 
-    if (shared == NULL || __atomic_sub_fetch(&shared->count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (shared == NULL || !refcount_drop(&shared->count))
         return;
     for (size_t i = 0; i < shared->all_count; i++)
         evidence_unref(shared->all[i]);

@@ -61,7 +61,7 @@ static struct evidence *add(const char *place, enum evidence_kind kind, enum evi
     evidence->name = (struct str){text.ptr + slash + 1, text.len - slash - 1};
     evidence->kind = kind;
     evidence->state = state;
-    evidence->count = 1;
+    refcount_init(&evidence->count);
     cr_assert_eq(snapshot_builder_add_evidence(builder, evidence), 0);
     return evidence;
 }
@@ -129,12 +129,12 @@ Test(snapshot, an_object_is_there_once)
     cr_expect_eq(snapshot_builder_add_evidence(builder, &again), -EEXIST);
     add("b/one", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
     add("a/one2", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
-    cr_expect_eq(first->count, 2);
+    cr_expect_eq(first->count.count, 2);
     finish();
-    cr_expect_eq(first->count, 2);
+    cr_expect_eq(first->count.count, 2);
     snapshot_unref(snapshot);
     snapshot = NULL;
-    cr_expect_eq(first->count, 1);
+    cr_expect_eq(first->count.count, 1);
 }
 
 Test(snapshot, requirements_are_found_by_identity_newest_first)
@@ -214,7 +214,7 @@ Test(snapshot, records_of_what_is_not_valid_are_bounded)
                  SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1);
     cr_expect_eq(more, 3);
     cr_expect_str_eq(snapshot_invalid(snapshot, STR("a"), &more).items[0]->name.ptr, "00000");
-    cr_expect_eq(last->count, 1, "what is not kept is let go");
+    cr_expect_eq(last->count.count, 1, "what is not kept is let go");
     cr_expect_eq(snapshot_invalid(snapshot, STR("b"), &more).count, 1);
     cr_expect_eq(more, 0);
     cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/99998",
@@ -307,7 +307,7 @@ Test(snapshot, every_failing_allocation_is_an_error)
 
     for (size_t i = 0; i < count; i++)
         many[i] = (struct evidence){
-            .namespace_name = STR("a"), .name = helper_text(&arena, "%zu", i), .count = 1};
+            .namespace_name = STR("a"), .name = helper_text(&arena, "%zu", i), .count = {1}};
     for (;; n++) {
         int r = 0;
 
@@ -320,7 +320,7 @@ Test(snapshot, every_failing_allocation_is_an_error)
             break;
         }
         cr_expect_eq(r, -ENOMEM, "allocation %u", n);
-        cr_expect_eq(many[0].count, 1);
+        cr_expect_eq(many[0].count.count, 1);
     }
     cr_expect_gt(n, 6);
     releases = 0;

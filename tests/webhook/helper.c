@@ -89,7 +89,7 @@ static struct evidence *make_evidence(struct arena *arena, const struct helper_d
     int days = 0;
 
     cr_assert_not_null(e);
-    e->count = 1;
+    refcount_init(&e->count);
     e->namespace_name = str_of(given->namespace_name);
     e->name = str_of(given->name);
     e->kind = kind_of(tree_get_text(document, "kind"));

@@ -51,7 +51,7 @@ static int config_new(struct config **ret_config)
 
     if (config == NULL)
         return -ENOMEM;
-    config->count = 1;
+    refcount_init(&config->count);
     config->webhook = (struct config_address){.host = "::", .port = 8443};
     config->admin = (struct config_address){.host = "127.0.0.1", .port = 8080};
     config->tls_certificate = arena_copy(&config->arena, STR(DEFAULT_CERTIFICATE));
@@ -88,7 +88,7 @@ struct config *config_ref(const struct config *config)
     /* the count is no part of what is constant */
     struct config *counted = (struct config *)(uintptr_t)config;
 
-    (void)__atomic_add_fetch(&counted->count, 1, __ATOMIC_RELAXED);
+    refcount_take(&counted->count);
     return counted;
 }
 
@@ -96,7 +96,7 @@ void config_unref(const struct config *config)
 {
     struct config *counted = (struct config *)(uintptr_t)config;
 
-    if (counted == NULL || __atomic_sub_fetch(&counted->count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (counted == NULL || !refcount_drop(&counted->count))
         return;
     arena_release(&counted->arena);
     free(counted);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "k8s/policy/policy.h"
+#include "k8s/util/refcount.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
@@ -65,7 +66,7 @@ struct config {
     uint32_t drain_sec;
 
     struct arena arena; /* owns all texts */
-    unsigned count;
+    struct refcount count;
 };
 
 struct config_error {

@@ -9,7 +9,7 @@ struct record_line *record_line_new(struct str text)
 
     if (line == NULL)
         return NULL;
-    atomic_init(&line->count, 1);
+    refcount_init(&line->count);
     line->len = text.len;
     line->bytes[0] = '\n';
     memcpy(line->bytes + 1, text.ptr, text.len);
@@ -18,12 +18,12 @@ struct record_line *record_line_new(struct str text)
 
 struct record_line *record_line_ref(struct record_line *line)
 {
-    (void)atomic_fetch_add_explicit(&line->count, 1, memory_order_relaxed);
+    refcount_take(&line->count);
     return line;
 }
 
 void record_line_unref(struct record_line *line)
 {
-    if (line != NULL && atomic_fetch_sub_explicit(&line->count, 1, memory_order_acq_rel) == 1)
+    if (line != NULL && refcount_drop(&line->count))
         free(line);
 }

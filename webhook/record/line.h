@@ -13,10 +13,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "k8s/util/refcount.h"
 #include "planner/base/text.h"
 
 struct record_line {
-    _Atomic unsigned count;
+    struct refcount count;
     size_t len;   /* of the line, with its line feed */
     char bytes[]; /* a line feed, then the line: for one that follows a torn one */
 };

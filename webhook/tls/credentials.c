@@ -80,14 +80,14 @@ struct tls_credentials *tls_credentials(struct tls *tls)
 
     (void)pthread_mutex_lock(&tls->lock);
     credentials = tls->current;
-    (void)atomic_fetch_add(&credentials->count, 1);
+    refcount_take(&credentials->count);
     (void)pthread_mutex_unlock(&tls->lock);
     return credentials;
 }
 
 void tls_credentials_unref(struct tls_credentials *credentials)
 {
-    if (credentials != NULL && atomic_fetch_sub(&credentials->count, 1) == 1)
+    if (credentials != NULL && refcount_drop(&credentials->count))
         tls_credentials_free(credentials);
 }
 

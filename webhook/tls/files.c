@@ -187,7 +187,7 @@ int tls_credentials_read(const struct tls_files *files, struct arena *arena,
 
     if (credentials == NULL)
         return -ENOMEM;
-    credentials->count = 1;
+    refcount_init(&credentials->count);
     if (gnutls_certificate_allocate_credentials(&credentials->serving) < 0)
         r = -ENOMEM;
     if (r == 0)

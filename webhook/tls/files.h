@@ -11,6 +11,7 @@
 #include <gnutls/x509.h>
 #include <stdatomic.h>
 
+#include "k8s/util/refcount.h"
 #include "webhook/tls/credentials.h"
 
 struct tls_credentials {
@@ -18,7 +19,7 @@ struct tls_credentials {
     gnutls_x509_trust_list_t clients; /* NULL: nobody is asked for a certificate */
     struct str_list names;            /* in the arena */
     int64_t expires_sec;
-    _Atomic unsigned count;
+    struct refcount count;
     struct arena arena;
 };
 
