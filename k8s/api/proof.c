@@ -13,6 +13,7 @@
 #include "k8s/util/base64.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"
+#include "k8s/util/gnutls_handles.h"
 
 #define SERIALS 100 /* different paths for one descriptor */
 
@@ -62,21 +63,6 @@ int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_me
 }
 
 /* ---- certificates ---- */
-
-static void credentials_done(gnutls_certificate_credentials_t *credentials)
-{
-    if (*credentials != NULL)
-        gnutls_certificate_free_credentials(*credentials);
-}
-
-#define cleanup_credentials __attribute__((cleanup(credentials_done)))
-
-static gnutls_datum_t datum_of(struct str text)
-{
-    /* GnuTLS only reads it */
-    return (gnutls_datum_t){.data = (unsigned char *)(uintptr_t)text.ptr,
-                            .size = (unsigned)text.len};
-}
 
 static bool is_trust(struct str pem)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "k8s/util/digest.h"
+#include "k8s/util/gnutls_handles.h"
 
 _Static_assert(SIGNATURE_IDENTITY_BYTES == DIGEST_BYTES, "an identity is a digest");
 
@@ -29,32 +30,12 @@ struct signature_key {
     unsigned char identity[SIGNATURE_IDENTITY_BYTES];
 };
 
-/* What GnuTLS hands out and wants back. */
-static void datum_done(gnutls_datum_t *datum)
-{
-    gnutls_free(datum->data);
-    datum->data = NULL;
-}
-
-#define cleanup_datum __attribute__((cleanup(datum_done)))
-
 static void key_done(struct signature_key **key)
 {
     signature_key_free(*key);
 }
 
 #define cleanup_key __attribute__((cleanup(key_done)))
-
-static gnutls_datum_t datum_of(struct str s)
-{
-    /* GnuTLS's inputs are not const; it does not write to them */
-    union {
-        const char *in;
-        unsigned char *out;
-    } ptr = {.in = s.len > 0 ? s.ptr : ""};
-
-    return (gnutls_datum_t){.data = ptr.out, .size = (unsigned)s.len};
-}
 
 /* Each number with its length in front, so that two keys cannot read as one another. */
 static int identity_make(const char *kind, const gnutls_datum_t *a, const gnutls_datum_t *b,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "k8s/keyring/signature.h"
+#include "k8s/util/gnutls_handles.h"
 
 #define LABEL_PLAIN STR("-----BEGIN PRIVATE KEY-----")
 #define LABEL_ENCRYPTED STR("-----BEGIN ENCRYPTED PRIVATE KEY-----")
@@ -19,35 +20,9 @@ struct signer {
     struct signature_key *public_key; /* owned */
 };
 
-static void drop_datum(gnutls_datum_t *datum)
-{
-    gnutls_free(datum->data);
-    datum->data = NULL;
-}
-
-#define cleanup_datum __attribute__((cleanup(drop_datum)))
-
 static void drop_signer(struct signer **signer)
 {
     signer_free(*signer);
-}
-
-static void drop_x509_key(gnutls_x509_privkey_t *key)
-{
-    if (*key != NULL)
-        gnutls_x509_privkey_deinit(*key);
-}
-
-static void drop_public_key(gnutls_pubkey_t *key)
-{
-    if (*key != NULL)
-        gnutls_pubkey_deinit(*key);
-}
-
-static gnutls_datum_t datum_of(struct str s)
-{
-    /* GnuTLS's inputs are not const; it does not write to them */
-    return (gnutls_datum_t){.data = (unsigned char *)(uintptr_t)s.ptr, .size = (unsigned)s.len};
 }
 
 bool signer_needs_passphrase(struct str pem)
@@ -75,7 +50,7 @@ struct str signer_public_der(const struct signer *signer)
 static int signer_import(struct signer *signer, struct str pem, const char *passphrase,
                          const char **reterr_what)
 {
-    __attribute__((cleanup(drop_x509_key))) gnutls_x509_privkey_t key = NULL;
+    cleanup_x509_key gnutls_x509_privkey_t key = NULL;
     bool encrypted = signer_needs_passphrase(pem);
     const gnutls_datum_t data = datum_of(pem);
     int r = gnutls_x509_privkey_init(&key);
@@ -141,7 +116,7 @@ static int signer_choose_algorithm(struct signer *signer, const char **reterr_wh
 
 static int signer_make_public(struct signer *signer, const char **reterr_what)
 {
-    __attribute__((cleanup(drop_public_key))) gnutls_pubkey_t key = NULL;
+    cleanup_public_key gnutls_pubkey_t key = NULL;
 
     if (gnutls_pubkey_init(&key) < 0)
         return -EIO;

@@ -6,30 +6,11 @@
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
 
+#include "k8s/util/gnutls_handles.h"
+
 #define PEM_BEGIN STR("-----BEGIN CERTIFICATE-----")
 #define PEM_END STR("-----END CERTIFICATE-----")
 #define NAME_BYTES 256 /* of a DNS name with a NUL */
-
-static void drop_certificate(gnutls_x509_crt_t *certificate)
-{
-    if (*certificate != NULL)
-        gnutls_x509_crt_deinit(*certificate);
-}
-
-static void drop_key(gnutls_x509_privkey_t *key)
-{
-    if (*key != NULL)
-        gnutls_x509_privkey_deinit(*key);
-}
-
-#define cleanup_certificate __attribute__((cleanup(drop_certificate)))
-#define cleanup_key __attribute__((cleanup(drop_key)))
-
-static gnutls_datum_t datum_of(struct str s)
-{
-    /* GnuTLS's inputs are not const; it does not write to them */
-    return (gnutls_datum_t){.data = (unsigned char *)(uintptr_t)s.ptr, .size = (unsigned)s.len};
-}
 
 /* NULL where it cannot be read. */
 static gnutls_x509_crt_t import(struct str pem)
@@ -73,7 +54,7 @@ static int read_names(gnutls_x509_crt_t from, struct arena *arena, struct str_li
 /* -EBADMSG where it is no certificate. */
 static int read_one(struct str pem, struct arena *arena, struct certificate *ret_certificate)
 {
-    gnutls_x509_crt_t cleanup_certificate from = import(pem);
+    gnutls_x509_crt_t cleanup_x509_certificate from = import(pem);
     struct certificate read = {.pem = pem};
     size_t id_bytes = sizeof(read.id.bytes);
     int r = 0;
@@ -128,8 +109,8 @@ int certificate_read_bundle(struct str pem, struct arena *arena,
 
 bool certificate_has_key(struct str certificate_pem, struct str key_pem)
 {
-    gnutls_x509_crt_t cleanup_certificate certificate = import(certificate_pem);
-    gnutls_x509_privkey_t cleanup_key key = NULL;
+    gnutls_x509_crt_t cleanup_x509_certificate certificate = import(certificate_pem);
+    gnutls_x509_privkey_t cleanup_x509_key key = NULL;
     gnutls_datum_t text = datum_of(key_pem);
     unsigned char of_certificate[64], of_key[64]; /* the widest that the library may ask for */
     size_t of_certificate_bytes = sizeof(of_certificate), of_key_bytes = sizeof(of_key);
@@ -150,8 +131,8 @@ bool certificate_has_key(struct str certificate_pem, struct str key_pem)
 
 bool certificate_is_signed(struct str certificate_pem, struct str ca_pem)
 {
-    gnutls_x509_crt_t cleanup_certificate certificate = import(certificate_pem);
-    gnutls_x509_crt_t cleanup_certificate ca = import(ca_pem);
+    gnutls_x509_crt_t cleanup_x509_certificate certificate = import(certificate_pem);
+    gnutls_x509_crt_t cleanup_x509_certificate ca = import(ca_pem);
     unsigned status = 0;
 
     /* the second check alone takes a certificate for its own issuer once it is trusted */

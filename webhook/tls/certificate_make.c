@@ -4,36 +4,13 @@
 #include <gnutls/x509.h>
 #include <stdio.h>
 
+#include "k8s/util/gnutls_handles.h"
 #include "webhook/tls/certificate.h"
 
 #define DAY_SEC INT64_C(86400)
 #define SERIAL_BYTES 16
 #define X509_V3 3
 #define COMMON_NAME_BYTES 64
-
-static void drop_certificate(gnutls_x509_crt_t *certificate)
-{
-    if (*certificate != NULL)
-        gnutls_x509_crt_deinit(*certificate);
-}
-
-static void drop_key(gnutls_x509_privkey_t *key)
-{
-    if (*key != NULL)
-        gnutls_x509_privkey_deinit(*key);
-}
-
-static void drop_datum(gnutls_datum_t *datum)
-{
-    if (datum->data != NULL)
-        gnutls_memset(datum->data, 0, datum->size); /* a private key may be in it */
-    gnutls_free(datum->data);
-    datum->data = NULL;
-}
-
-#define cleanup_certificate __attribute__((cleanup(drop_certificate)))
-#define cleanup_key __attribute__((cleanup(drop_key)))
-#define cleanup_datum __attribute__((cleanup(drop_datum)))
 
 /* A certificate that is being made, with a new key in it. */
 struct making {
@@ -43,17 +20,11 @@ struct making {
 
 static void drop_making(struct making *making)
 {
-    drop_certificate(&making->certificate);
-    drop_key(&making->key);
+    x509_certificate_done(&making->certificate);
+    x509_key_done(&making->key);
 }
 
 #define cleanup_making __attribute__((cleanup(drop_making)))
-
-static gnutls_datum_t datum_of(struct str s)
-{
-    /* GnuTLS's inputs are not const; it does not write to them */
-    return (gnutls_datum_t){.data = (unsigned char *)(uintptr_t)s.ptr, .size = (unsigned)s.len};
-}
 
 static int make_key(gnutls_x509_privkey_t *ret_key)
 {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "k8s/util/gnutls_handles.h"
+
 /* One reading of the files: where reasons go. */
 struct reading {
     struct arena *arena;
@@ -27,17 +29,10 @@ static void done_fd(const int *fd)
         (void)close(*fd);
 }
 
-static void done_datum(gnutls_datum_t *datum)
-{
-    if (datum->data != NULL)
-        gnutls_memset(datum->data, 0, datum->size); /* a private key may be in it */
-    free(datum->data);
-}
-
 static int read_file(struct reading *reading, const char *path, gnutls_datum_t *ret_text)
 {
     __attribute__((cleanup(done_fd))) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    __attribute__((cleanup(done_datum))) gnutls_datum_t text = {0};
+    cleanup_datum gnutls_datum_t text = {0};
     struct stat status = {0};
 
     if (fd < 0 || fstat(fd, &status) < 0)
@@ -108,8 +103,8 @@ static int read_expiry(struct reading *reading, const char *path, const gnutls_d
 static int read_serving(struct reading *reading, const struct tls_files *files,
                         struct tls_credentials *credentials)
 {
-    __attribute__((cleanup(done_datum))) gnutls_datum_t certificate = {0};
-    __attribute__((cleanup(done_datum))) gnutls_datum_t key = {0};
+    cleanup_datum gnutls_datum_t certificate = {0};
+    cleanup_datum gnutls_datum_t key = {0};
     bool made = str_present(files->certificate_pem);
     const char *certificate_place = made ? "tls.self" : files->certificate;
     const char *key_place = made ? "tls.self" : files->key;
@@ -148,7 +143,7 @@ static int copy_names(const struct str_list *names, struct tls_credentials *cred
 static int read_clients(struct reading *reading, const struct tls_files *files,
                         struct tls_credentials *credentials)
 {
-    __attribute__((cleanup(done_datum))) gnutls_datum_t text = {0};
+    cleanup_datum gnutls_datum_t text = {0};
     int r = read_file(reading, files->client_ca, &text);
 
     if (r < 0)
