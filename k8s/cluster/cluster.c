@@ -7,12 +7,8 @@
 
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
+#include "k8s/util/http_status.h"
 
-#define STATUS_UNAUTHORIZED 401
-#define STATUS_FORBIDDEN 403
-#define STATUS_GONE 410
-#define STATUS_TOO_MANY 429
-#define STATUS_SERVER_ERROR 500
 #define FAILED_TURN_MSEC 100 /* a loop that fails must not spin */
 
 uint64_t cluster_earlier(uint64_t a, uint64_t b)
@@ -245,8 +241,9 @@ bool cluster_ready(const struct cluster *cluster)
 /* A failure that waiting does not mend. */
 static bool is_final(const struct cluster_feed *feed)
 {
-    return feed->problem[0] != '\0' && feed->failed_status != STATUS_GONE &&
-           feed->failed_status != STATUS_TOO_MANY && feed->failed_status < STATUS_SERVER_ERROR;
+    return feed->problem[0] != '\0' && feed->failed_status != HTTP_GONE &&
+           feed->failed_status != HTTP_TOO_MANY_REQUESTS &&
+           feed->failed_status < HTTP_INTERNAL_ERROR;
 }
 
 static int explain(const struct cluster *cluster, bool late, struct arena *arena,
@@ -260,7 +257,7 @@ static int explain(const struct cluster *cluster, bool late, struct arena *arena
         *reterr_reason = arena_format(arena, "%s", feed->problem);
         if (late)
             return -ETIMEDOUT;
-        return feed->failed_status == STATUS_UNAUTHORIZED || feed->failed_status == STATUS_FORBIDDEN
+        return feed->failed_status == HTTP_UNAUTHORIZED || feed->failed_status == HTTP_FORBIDDEN
                    ? -EACCES
                    : -EIO;
     }

@@ -4,9 +4,7 @@
 
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
-
-#define STATUS_OK 200
-#define STATUS_NOT_FOUND 404
+#include "k8s/util/http_status.h"
 
 static void end_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int result)
 {
@@ -189,10 +187,10 @@ static void take_end(void *context, int result, const struct api_reply *reply)
 {
     struct cluster_read *read = context;
     struct cluster *cluster = read->feed->cluster;
-    bool is_none = result == 0 && reply->status == STATUS_NOT_FOUND;
+    bool is_none = result == 0 && reply->status == HTTP_NOT_FOUND;
     int r = read->error;
 
-    if (r == 0 && result == 0 && reply->status == STATUS_OK)
+    if (r == 0 && result == 0 && reply->status == HTTP_OK)
         r = reflector_merge_end(read->merge);
     else if (r == 0 && !is_none)
         r = -EIO;

@@ -6,9 +6,7 @@
 
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
-
-#define STATUS_OK 200
-#define STATUS_FORBIDDEN 403
+#include "k8s/util/http_status.h"
 
 static int make_options(struct cluster *cluster, struct cluster_feed *feed,
                         struct reflector_options *ret_options)
@@ -185,7 +183,7 @@ static void note_problem(struct cluster_feed *feed, int result, const struct api
     struct str reason = find_reason(feed, reply);
     const char *remedy = "";
 
-    if (reply->status == STATUS_FORBIDDEN)
+    if (reply->status == HTTP_FORBIDDEN)
         remedy = feed->kind == CLUSTER_CONFIG_MAPS
                      ? "; allow this account to get, list and watch configmaps"
                      : "; allow this account to get, list and watch namespaces";
@@ -210,7 +208,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
 {
     struct cluster_feed *feed = context;
     uint64_t now_msec = clock_msec();
-    bool is_whole = feed->error == 0 && result == 0 && reply->status == STATUS_OK;
+    bool is_whole = feed->error == 0 && result == 0 && reply->status == HTTP_OK;
     bool is_silent = result == -ETIMEDOUT && feed->task.step == REFLECTOR_WATCH;
     int status = result == 0 && feed->error == 0 ? reply->status : 0;
 
@@ -224,7 +222,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
     } else if (is_silent) {
         reflector_relist(feed->reflector, REFLECTOR_LATEST);
     } else {
-        reflector_failed(feed->reflector, status == STATUS_OK ? 0 : status, reply->body,
+        reflector_failed(feed->reflector, status == HTTP_OK ? 0 : status, reply->body,
                          reply->has_retry_after ? reply->retry_after_sec : 0, now_msec);
         note_problem(feed, result, reply);
         if (feed->refreshing)

@@ -2,11 +2,10 @@
 #include <errno.h>
 
 #include "k8s/reflector/internal.h"
+#include "k8s/util/http_status.h"
 #include "planner/base/tree.h"
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
-#define STATUS_GONE 410
-#define STATUS_UNKNOWN 500
 #define TOO_LARGE_CAUSE "ResourceVersionTooLarge"
 
 void reflector_set_reason(struct reflector *reflector, struct str reason)
@@ -156,11 +155,11 @@ static int take_error(struct reflector *reflector, const cJSON *status)
     struct str reason = tree_get_text(status, "reason");
 
     reflector_set_reason(reflector, tree_get_text(status, "message"));
-    reflector->call.error_code = STATUS_UNKNOWN;
+    reflector->call.error_code = HTTP_INTERNAL_ERROR;
     if (tree_is(code, cJSON_Number) && code->valuedouble >= 100 && code->valuedouble < 1000)
         reflector->call.error_code = (int)code->valuedouble;
     if (str_equal(reason, STR("Expired")) || str_equal(reason, STR("Gone")))
-        reflector->call.error_code = STATUS_GONE;
+        reflector->call.error_code = HTTP_GONE;
     return -EREMOTEIO;
 }
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "k8s/reflector/internal.h"
+#include "k8s/util/http_status.h"
 #include "planner/base/buffer.h"
 
-#define STATUS_GONE 410
-#define STATUS_TOO_MANY 429
 #define MAX_REFUSED_WATCHES 3 /* answered with an error: then a list */
 #define MAX_SHORT_WATCHES 5   /* with events, in a row, before a pause */
 #define MAX_GIVEN_PAUSES 10   /* as the server asks for, in a row */
@@ -391,11 +390,11 @@ static void forget_version(struct reflector *reflector, uint64_t now_msec)
 static void fail_list(struct reflector *reflector, int status, bool too_large,
                       uint32_t retry_after_sec, uint64_t now_msec)
 {
-    if (status == STATUS_GONE && reflector->listing.token != NULL) {
+    if (status == HTTP_GONE && reflector->listing.token != NULL) {
         forget_listing(reflector, true);
         return;
     }
-    if (status == STATUS_GONE) {
+    if (status == HTTP_GONE) {
         forget_version(reflector, now_msec);
         return;
     }
@@ -409,18 +408,19 @@ static void fail_watch(struct reflector *reflector, int status, uint32_t retry_a
 {
     if (reflector->call.initial_events) {
         /* servers that do not know it say 400 or 422 */
-        if (status >= 400 && status < 500 && status != STATUS_TOO_MANY)
+        if (status >= 400 && status < 500 && status != HTTP_TOO_MANY_REQUESTS)
             reflector->initial_events = false;
         forget_listing(reflector, false);
     }
-    if (status == STATUS_GONE) {
+    if (status == HTTP_GONE) {
         forget_version(reflector, now_msec);
         return;
     }
     if (status == 0 && reflector->call.error_code == 0 && reflector->call.events > 0 &&
         !is_hurried(reflector, now_msec))
         return; /* a connection that broke: go on from the last event */
-    if (status >= 300 && status != STATUS_TOO_MANY && ++reflector->refused >= MAX_REFUSED_WATCHES) {
+    if (status >= 300 && status != HTTP_TOO_MANY_REQUESTS &&
+        ++reflector->refused >= MAX_REFUSED_WATCHES) {
         reflector->refused = 0;
         reflector->must_list = true;
     }

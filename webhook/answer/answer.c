@@ -3,11 +3,10 @@
 
 #include <errno.h>
 
+#include "k8s/util/http_status.h"
 #include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 
-#define HTTP_FORBIDDEN 403
-#define HTTP_SERVICE_UNAVAILABLE 503
 #define RETRY_AFTER_SEC 1
 #define MAX_STATUS_BODY_BYTES (8 * ANSWER_MAX_MESSAGE_BYTES)
 

@@ -3,10 +3,7 @@
 
 #include <errno.h>
 
-#define HTTP_OK 200
-#define HTTP_BAD_REQUEST 400
-#define HTTP_TOO_LARGE 413
-#define HTTP_INTERNAL_ERROR 500
+#include "k8s/util/http_status.h"
 
 /* A status with a body of kind Status, which is JSON whatever was asked for. */
 static void refuse(int status, struct str message, struct arena *arena, struct exchange *exchange)

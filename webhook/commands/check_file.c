@@ -6,6 +6,7 @@
 #include "k8s/util/file.h"
 #include "k8s/document/manifest.h"
 #include "k8s/review/review.h"
+#include "k8s/util/http_status.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
 #include "webhook/util/input.h"
@@ -15,8 +16,6 @@
 
 #define REVIEW_KIND STR("AdmissionReview")
 #define REVIEW_GROUP STR("admission.k8s.io/")
-#define HTTP_OK 200
-#define HTTP_TOO_LARGE 413
 
 /* What the server takes for JSON, by its content type, begins with a bracket. */
 static enum document_syntax review_syntax(struct str text)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reviews - what became of the reviews: counters, durations, and their text. */
 
+#include "k8s/util/http_status.h"
 #include "webhook/metrics/internal.h"
 
 #define USEC_PER_SEC 1000000
-#define HTTP_SERVICE_UNAVAILABLE 503
 
 static const struct bucket {
     uint64_t usec;

@@ -4,13 +4,13 @@
 #include <errno.h>
 
 #include "k8s/review/workload.h"
+#include "k8s/util/http_status.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
 #include "webhook/util/clean.h"
 #include "webhook/record/text.h"
 
 #define NSEC_PER_MSEC 1000000
-#define HTTP_SERVICE_UNAVAILABLE 503
 
 /* What is left out, in this order, until the line fits. */
 enum leave { LEAVE_NOTHING = 0, LEAVE_INPUT, LEAVE_PACKET, LEAVE_LISTS, LEAVE_COUNT };

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "k8s/util/clock.h"
+#include "k8s/util/http_status.h"
 #include "webhook/selfcert/bundle.h"
 #include "webhook/selfcert/secret.h"
 
@@ -11,13 +12,6 @@
 #define MAX_TRIES 4 /* in one turn, where others write at the same time */
 #define HOUR_MSEC (UINT64_C(3600) * 1000)
 #define DAY_SEC INT64_C(86400)
-
-#define HTTP_OK 200
-#define HTTP_UNAUTHORIZED 401
-#define HTTP_FORBIDDEN 403
-#define HTTP_NOT_FOUND 404
-#define HTTP_CONFLICT 409
-#define HTTP_UNPROCESSABLE 422 /* a test in a JSON patch failed */
 
 /* One turn. */
 struct turn {

@@ -3,10 +3,9 @@
 
 #include <errno.h>
 
+#include "k8s/util/http_status.h"
 #include "webhook/util/clean.h"
 
-#define HTTP_SERVICE_UNAVAILABLE 503
-#define HTTP_GATEWAY_TIMEOUT 504
 #define MAX_NAMESPACE_BYTES 253 /* shown; names end at 63 */
 #define NO_QUESTION ((enum cluster_question)0)
 
