@@ -8,6 +8,7 @@
 
 #include "k8s/util/base64.h"
 #include "k8s/evidence/evidence.h"
+#include "k8s/util/dns_name.h"
 #include "k8s/util/file.h"
 #include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
@@ -227,11 +228,9 @@ static int sign_check_line(const struct sign_line *line, const char *command)
     if (!keyring_is_id(id))
         return options_refuse(command, "the key id must be 1 to 63 letters, digits, `-`, `_` or "
                                        "`.`, with a letter or digit at both ends; give --key-id");
-    if (line->name != NULL && !sign_is_name(str_of(line->name), SIGN_MAX_NAME_BYTES))
+    if (line->name != NULL && !dns_is_subdomain(str_of(line->name), DNS_SUBDOMAIN_MAX_BYTES))
         return options_refuse(command, "--name must be lower-case letters, digits, `-` and `.`");
-    if (line->namespace_name != NULL &&
-        (!sign_is_name(str_of(line->namespace_name), SIGN_MAX_NAMESPACE_BYTES) ||
-         strchr(line->namespace_name, '.') != NULL))
+    if (line->namespace_name != NULL && !dns_is_label(str_of(line->namespace_name)))
         return options_refuse(command, "--namespace must be lower-case letters, digits and `-`");
     return COMMAND_YES;
 }

@@ -5,6 +5,7 @@
 
 #include "k8s/evidence/evidence.h"
 #include "k8s/document/manifest.h"
+#include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/cli/yaml.h"
@@ -12,20 +13,6 @@
 static bool is_lower_or_digit(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool sign_is_name(struct str name, size_t max_bytes)
-{
-    if (name.len == 0 || name.len > max_bytes)
-        return false;
-    for (size_t i = 0; i < name.len; i++) {
-        bool edge = i == 0 || i + 1 == name.len || name.ptr[i - 1] == '.' || name.ptr[i + 1] == '.';
-        char c = name.ptr[i];
-
-        if (!is_lower_or_digit(c) && (edge || c != '-') && (edge || c != '.'))
-            return false;
-    }
-    return true;
 }
 
 int sign_make_name(struct str text, struct arena *arena, struct str *ret_name)
@@ -48,8 +35,8 @@ int sign_make_name(struct str text, struct arena *arena, struct str *ret_name)
     while (len > 0 && !is_lower_or_digit(name[len - 1]))
         len--;
     name[len] = '\0';
-    *ret_name = len > 0 && len <= SIGN_MAX_NAME_BYTES ? (struct str){.ptr = name, .len = len}
-                                                      : (struct str){0};
+    *ret_name = len > 0 && len <= DNS_SUBDOMAIN_MAX_BYTES ? (struct str){.ptr = name, .len = len}
+                                                          : (struct str){0};
     return 0;
 }
 

@@ -16,9 +16,6 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-#define SIGN_MAX_NAME_BYTES 253 /* of a ConfigMap */
-#define SIGN_MAX_NAMESPACE_BYTES 63
-
 struct sign_manifest {
     const cJSON *before;       /* the ConfigMap that is signed once more; NULL: a new one */
     struct str name;           /* present, but for `before`, where absent means its own */
@@ -31,11 +28,8 @@ struct sign_manifest {
 int sign_manifest_write(const struct sign_manifest *manifest, struct arena *arena,
                         struct str *ret_text) __attribute__((warn_unused_result, nonnull));
 
-/* DNS-1123 subdomain: lower-case letters, digits, `-` and `.`, of at most max_bytes. */
-bool sign_is_name(struct str name, size_t max_bytes);
-
-/* Such a name made of any text: `acme/report@1.4.0` gives `acme-report-1.4.0`. An absent text where
- * nothing is left, or too much. */
+/* The name of an object made of any text: `acme/report@1.4.0` gives `acme-report-1.4.0`. An absent
+ * text where nothing is left, or too much. */
 int sign_make_name(struct str text, struct arena *arena, struct str *ret_name)
     __attribute__((warn_unused_result, nonnull));
 

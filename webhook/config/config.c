@@ -8,6 +8,7 @@
 #include "k8s/cluster/cluster.h"
 #include "k8s/document/document.h"
 #include "k8s/keyring/keyring.h"
+#include "k8s/util/dns_name.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/config/section.h"
@@ -40,7 +41,6 @@
 #define MAX_THREADS 1024
 #define MAX_DEADLINE_MARGIN_MSEC 30000
 #define MAX_DRAIN_SEC 3600
-#define MAX_NAMESPACE_BYTES 63
 #define MAX_ENTRY_BYTES 4096
 
 #define IN_FLIGHT_SHARE 4 /* one address holds at most this part of maxInFlightBytes */
@@ -113,23 +113,9 @@ static const char *rule_digest(struct str item)
     return str_is_sha256(item) ? NULL : "sha256: and 64 lowercase hex digits";
 }
 
-static bool is_lower_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 static const char *rule_namespace(struct str item)
 {
-    static const char what[] = "the exact name of a namespace";
-
-    if (item.len == 0 || item.len > MAX_NAMESPACE_BYTES || !is_lower_or_digit(item.ptr[0]) ||
-        !is_lower_or_digit(item.ptr[item.len - 1]))
-        return what;
-    for (size_t i = 0; i < item.len; i++) {
-        if (!is_lower_or_digit(item.ptr[i]) && item.ptr[i] != '-')
-            return what;
-    }
-    return NULL;
+    return dns_is_label(item) ? NULL : "the exact name of a namespace";
 }
 
 static void read_address(struct config_section *section, const char *key,

@@ -1,55 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
 #include "webhook/tls/certificate.h"
 #include "webhook/config/section.h"
 
-#define MAX_NAME_BYTES 253
-#define MAX_LABEL_BYTES 63
 #define MAX_CA_DAYS 36500
 #define MAX_CERTIFICATE_DAYS 3650
 #define CA_SHARE 3 /* certificates end before the last third of their CA's life does */
 
-static bool is_label(struct str label)
-{
-    if (label.len == 0 || label.len > MAX_LABEL_BYTES || label.ptr[0] == '-' ||
-        label.ptr[label.len - 1] == '-')
-        return false;
-    for (size_t i = 0; i < label.len; i++) {
-        char c = label.ptr[i];
-
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-')
-            return false;
-    }
-    return true;
-}
-
-/* Lower-case labels with dots between them: names of objects and of hosts alike. */
-static bool is_dotted_name(struct str name)
-{
-    size_t begin = 0;
-
-    if (name.len > MAX_NAME_BYTES)
-        return false;
-    for (size_t i = 0; i <= name.len; i++) {
-        if (i < name.len && name.ptr[i] != '.')
-            continue;
-        if (!is_label((struct str){.ptr = name.ptr + begin, .len = i - begin}))
-            return false;
-        begin = i + 1;
-    }
-    return true;
-}
-
 static const char *rule_dns_name(struct str item)
 {
-    return is_dotted_name(item) ? NULL
-                                : "a DNS name in lower case, as in sandgate.sandgate-system.svc";
+    return dns_is_host_name(item) ? NULL
+                                  : "a DNS name in lower case, as in sandgate.sandgate-system.svc";
 }
 
 static void read_object_name(struct config_section *section, const char *key, struct str *ret_name)
 {
     section_text(section, key, ret_name);
-    if (ret_name->len > 0 && !is_dotted_name(*ret_name))
+    if (ret_name->len > 0 && !dns_is_host_name(*ret_name))
         section_refuse(section, tree_get(section->object, key), false,
                        "%s%s must be the exact name of an object", section->name, key);
 }
