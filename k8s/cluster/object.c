@@ -3,15 +3,14 @@
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/policy/names.h"
 #include "k8s/util/clock.h"
 #include "planner/base/tree.h"
-
-#define LABEL_PREFIX "sandbox.runx.dev/"
 
 const struct document_shape *cluster_members(enum cluster_kind kind)
 {
     static const struct document_shape document[] = {{.key = EVIDENCE_DATA_KEY}, {0}};
-    static const struct document_shape evidence_label[] = {{.key = EVIDENCE_LABEL}, {0}};
+    static const struct document_shape evidence_label[] = {{.key = NAMES_LABEL_EVIDENCE}, {0}};
     static const struct document_shape config_map_metadata[] = {
         {.key = "name"},
         {.key = "namespace"},
@@ -27,9 +26,9 @@ const struct document_shape *cluster_members(enum cluster_kind kind)
         {0},
     };
     static const struct document_shape level_labels[] = {
-        {.key = LABEL_PREFIX "enforce"},
-        {.key = LABEL_PREFIX "warn"},
-        {.key = LABEL_PREFIX "audit"},
+        {.key = NAMES_LABEL_ENFORCE},
+        {.key = NAMES_LABEL_WARN},
+        {.key = NAMES_LABEL_AUDIT},
         {0},
     };
     static const struct document_shape namespace_metadata[] = {
@@ -87,7 +86,7 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
     int r = 0;
 
     /* the server selects by the label; what comes without it is no evidence all the same */
-    if (str_equal(tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL), STR("true")))
+    if (str_equal(tree_get_text(tree_get(metadata, "labels"), NAMES_LABEL_EVIDENCE), STR("true")))
         r = evidence_make(&source, cluster->rules->keyring, &cluster->rules->policy, &evidence);
     if (r < 0)
         return r;
@@ -160,9 +159,9 @@ static int put_namespace(void *context, const struct reflector_object *object, v
     const cJSON *labels = tree_get(tree_get(object->tree, "metadata"), "labels");
     const struct namespace_labels now = {
         .name = object->name,
-        .enforce = tree_get_text(labels, LABEL_PREFIX "enforce"),
-        .warn = tree_get_text(labels, LABEL_PREFIX "warn"),
-        .audit = tree_get_text(labels, LABEL_PREFIX "audit"),
+        .enforce = tree_get_text(labels, NAMES_LABEL_ENFORCE),
+        .warn = tree_get_text(labels, NAMES_LABEL_WARN),
+        .audit = tree_get_text(labels, NAMES_LABEL_AUDIT),
     };
     const struct namespace_labels *before = *value;
     struct namespace_labels *copy = NULL;

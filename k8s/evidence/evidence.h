@@ -27,7 +27,6 @@
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 
-#define EVIDENCE_LABEL "sandbox.runx.dev/evidence"
 #define EVIDENCE_DATA_KEY "sandbox.yaml"
 #define EVIDENCE_SIGNATURE_PREFIX "signature.sandbox.runx.dev/"
 #define EVIDENCE_MAX_DOCUMENT_BYTES (64 * 1024)

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "k8s/evidence/internal.h"
+#include "k8s/policy/names.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 
-#define API_VERSION "sandbox.runx.dev/v1"
 #define MAX_SHOWN_NAME_BYTES 64
 
 /* One reading. The first thing that is wrong ends it: reason for people, or error. */
@@ -356,8 +356,8 @@ static bool read_document(struct reader *reader, const cJSON *document)
 
     if (!read_text(reader, root, "apiVersion", &api_version))
         return false;
-    if (!str_equal(api_version, STR(API_VERSION)))
-        return refuse(reader, "apiVersion must be " API_VERSION);
+    if (!str_equal(api_version, STR(NAMES_API_VERSION)))
+        return refuse(reader, "apiVersion must be " NAMES_API_VERSION);
     switch (reader->facts->kind) {
     case EVIDENCE_REQUIREMENTS:
         return read_requirements(reader, root);

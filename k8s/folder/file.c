@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "k8s/document/manifest.h"
+#include "k8s/policy/names.h"
 #include "planner/base/tree.h"
 
-#define LABEL_PREFIX "sandbox.runx.dev/"
 #define DEFAULT_NAMESPACE "default"
 #define FILE_FIRST_BYTES 256 /* of a file with one document: there may be 100,000 of them */
 
@@ -118,9 +118,9 @@ static int read_namespace(struct reading *reading, const cJSON *metadata,
     struct namespace_labels *kept = arena_alloc(arena, 1, sizeof(*kept));
 
     if (kept == NULL || !keep_text(arena, object.name, &kept->name) ||
-        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "enforce"), &kept->enforce) ||
-        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "warn"), &kept->warn) ||
-        !keep_text(arena, tree_get_text(labels, LABEL_PREFIX "audit"), &kept->audit))
+        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_ENFORCE), &kept->enforce) ||
+        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_WARN), &kept->warn) ||
+        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_AUDIT), &kept->audit))
         return -ENOMEM;
     object.name = kept->name;
     object.labels = kept;
@@ -172,7 +172,7 @@ static int read_config_map(struct reading *reading, const struct manifest_object
 {
     struct arena *arena = &reading->file->arena;
     const cJSON *namespace_name = tree_get(metadata, "namespace");
-    struct str label = tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL);
+    struct str label = tree_get_text(tree_get(metadata, "labels"), NAMES_LABEL_EVIDENCE);
 
     if (namespace_name != NULL && !tree_is(namespace_name, cJSON_String))
         return refuse(manifest, "metadata.namespace must be text", reterr);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "k8s/policy/names.h"
 #include "planner/base/tree.h"
 
 static const struct {
@@ -39,7 +40,7 @@ enum workload_kind workload_kind_of(struct str group, struct str kind)
 
 bool workload_is_our_key(struct str key)
 {
-    return str_starts_with_ascii_nocase(key, STR(WORKLOAD_ANNOTATION_PREFIX));
+    return str_starts_with_ascii_nocase(key, STR(NAMES_PREFIX));
 }
 
 /* The first reason stays. */

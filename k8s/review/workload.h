@@ -16,8 +16,6 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-#define WORKLOAD_ANNOTATION_PREFIX "sandbox.runx.dev/"
-
 enum workload_kind {
     WORKLOAD_NONE = 0, /* a kind that is not judged */
     WORKLOAD_POD,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/commands/configmap.h"
 
+#include "k8s/policy/names.h"
 #include "planner/base/tree.h"
 
 bool configmap_read(const cJSON *object, struct evidence_source *ret_source, bool *ret_labelled)
@@ -22,7 +23,7 @@ bool configmap_read(const cJSON *object, struct evidence_source *ret_source, boo
         .binary = tree_get_text(tree_get(object, "binaryData"), EVIDENCE_DATA_KEY),
     };
     *ret_labelled =
-        str_equal(tree_get_text(tree_get(metadata, "labels"), EVIDENCE_LABEL), STR("true"));
+        str_equal(tree_get_text(tree_get(metadata, "labels"), NAMES_LABEL_EVIDENCE), STR("true"));
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "k8s/evidence/evidence.h"
+#include "k8s/policy/names.h"
 #include "planner/base/buffer.h"
 #include "webhook/answer/answer.h"
 #include "webhook/commands/commands.h"
@@ -284,7 +285,7 @@ static int evidence_list(const struct evidence_line *line, struct moment now, st
         return COMMAND_FAILED;
     }
     if (snapshot_all(open.snapshot).count == 0)
-        complain("no evidence there: it is a ConfigMap with the label " EVIDENCE_LABEL
+        complain("no evidence there: it is a ConfigMap with the label " NAMES_LABEL_EVIDENCE
                  ": \"true\", as `sandgate sign` writes it");
     return COMMAND_YES;
 }

@@ -5,6 +5,7 @@
 
 #include "k8s/evidence/evidence.h"
 #include "k8s/document/manifest.h"
+#include "k8s/policy/names.h"
 #include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
 #include "webhook/commands/configmap.h"
@@ -117,8 +118,8 @@ static cJSON *make_metadata(const struct sign_manifest *manifest, const cJSON *b
     if (metadata != NULL && str_present(manifest->namespace_name))
         metadata = copy_with(metadata, "namespace", tree_make_text(arena, manifest->namespace_name),
                              arena);
-    part = copy_with(tree_get(before, "labels"), EVIDENCE_LABEL, tree_make_text(arena, STR("true")),
-                     arena);
+    part = copy_with(tree_get(before, "labels"), NAMES_LABEL_EVIDENCE,
+                     tree_make_text(arena, STR("true")), arena);
     if (metadata != NULL)
         metadata = copy_with(metadata, "labels", part, arena);
     part = copy_with(tree_get(before, "annotations"), annotation.ptr,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "k8s/policy/names.h"
 #include "k8s/util/file.h"
 #include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
@@ -170,7 +171,7 @@ static int verify_configmap(struct verify *verify, struct str file,
     verdict.evidence = evidence;
     verdict.valid = labelled && is_well_signed(evidence);
     if (!labelled)
-        verdict.reason = STR("the label " EVIDENCE_LABEL ": \"true\" is missing");
+        verdict.reason = STR("the label " NAMES_LABEL_EVIDENCE ": \"true\" is missing");
     else if (!verdict.valid)
         verdict.reason = evidence->reason;
     if (verify->output == VERIFY_OUTPUT_JSON)

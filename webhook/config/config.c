@@ -8,13 +8,13 @@
 #include "k8s/cluster/cluster.h"
 #include "k8s/document/document.h"
 #include "k8s/keyring/keyring.h"
+#include "k8s/policy/names.h"
 #include "k8s/util/dns_name.h"
 #include "planner/plan.h"
 #include "planner/base/tree.h"
 #include "webhook/config/section.h"
 #include "webhook/util/input.h"
 
-#define CONFIG_API_VERSION "sandbox.runx.dev/v1"
 #define CONFIG_KIND "GateConfiguration"
 
 #define DEFAULT_CERTIFICATE "/etc/sandgate/tls/tls.crt"
@@ -351,7 +351,7 @@ static void read_decision_log(struct config_section *root, struct config *config
 
 static void read_header(struct config_section *root)
 {
-    static const char *const versions[] = {CONFIG_API_VERSION, NULL};
+    static const char *const versions[] = {NAMES_API_VERSION, NULL};
     static const char *const kinds[] = {CONFIG_KIND, NULL};
     unsigned ignored = 0;
 

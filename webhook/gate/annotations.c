@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "k8s/document/document.h"
+#include "k8s/policy/names.h"
 #include "planner/base/tree.h"
 #include "webhook/gate/internal.h"
 #include "webhook/util/nearest.h"
@@ -162,8 +163,7 @@ int gate_check_presence(struct judgement *j)
                         j->pod.root);
     if (j->old.carries_our_key)
         return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
-                        "the annotations under " WORKLOAD_ANNOTATION_PREFIX
-                        " were taken off; put %s back",
+                        "the annotations under " NAMES_PREFIX " were taken off; put %s back",
                         GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST);
     return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
                     "nothing says which workload this is; add the annotation %s to "

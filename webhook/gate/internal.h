@@ -9,13 +9,14 @@
  * Ownership  as gate.h: the arena, or borrowed.
  */
 
+#include "k8s/policy/names.h"
 #include "k8s/review/workload.h"
 #include "webhook/gate/gate.h"
 
-#define GATE_KEY_SKILL_REF WORKLOAD_ANNOTATION_PREFIX "skill-ref"
-#define GATE_KEY_IMAGE_DIGEST WORKLOAD_ANNOTATION_PREFIX "image-digest"
-#define GATE_KEY_CLASS WORKLOAD_ANNOTATION_PREFIX "class"
-#define GATE_KEY_REQUIREMENTS WORKLOAD_ANNOTATION_PREFIX "requirements"
+#define GATE_KEY_SKILL_REF NAMES_PREFIX "skill-ref"
+#define GATE_KEY_IMAGE_DIGEST NAMES_PREFIX "image-digest"
+#define GATE_KEY_CLASS NAMES_PREFIX "class"
+#define GATE_KEY_REQUIREMENTS NAMES_PREFIX "requirements"
 
 #define GATE_MAX_CLASS_BYTES 128
 #define GATE_MAX_MESSAGE_BYTES 1024 /* one finding's message */
