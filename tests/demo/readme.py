@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every command of README.md's ```console blocks in a new folder, and compares what it prints.
+"""Runs every command of the pages' ```console blocks and compares what it prints with what the page says. Follows the
+links of all pages within the repository.
 
-Usage: tests/demo/readme.py SANDGATE
-A command begins with "$ " and goes on until the shell has a whole one; the lines behind it are its output, standard
-error included. Moments, hex digests and signatures differ from run to run and count as equal.
+Usage: tests/demo/readme.py SANDGATE [--write]
+  --write  puts what was printed into the pages, where it differs, instead of failing
+
+A command begins with "$ " and ends where the shell has a whole command; the lines after it are its output, standard
+error included. Moments, hex digests and signatures differ from run to run and count as equal. Each page runs in a new
+folder. A page that needs what another one made has a line `Continues from [title](path)`: that page runs first.
+Commands that need a cluster are in ```shell-session blocks: tests/e2e/test_readme.py runs those, in the order of PAGES.
 """
 import os
 import re
@@ -13,12 +18,28 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+# Every page with commands, in the order in which their commands that need a cluster follow each other there.
+PAGES = [
+    "k8s/evidence/signing.md",
+    "charts/operating.md",
+    "README.md",
+    "webhook/commands/check.md",
+    "webhook/report/security.md",
+]
+FENCES = ("console", "shell-session")
+CONTINUES = re.compile(r"^Continues from \[[^\]]*\]\(([^)]+)\)", flags=re.M)
+CONFIGURATION = re.compile(r"^```yaml\n(apiVersion: sandbox.runx.dev/v1\nkind: GateConfiguration\n.*?)^```$", flags=re.S | re.M)
 CHANGING = [
     (r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "<moment>"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"sha256:[0-9a-f]{64}", "<digest>"),
     (r"[A-Za-z0-9+/]{80,}={0,2}", "<signature>"),
 ]
+
+
+def page_text(page):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as stream:
+        return stream.read()
 
 
 def same_form(text):
@@ -49,22 +70,137 @@ def commands(text, fence="console"):
         yield command, "\n".join(output)
 
 
-def main():
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as stream:
-        pairs = list(commands(stream.read()))
-    wrong = 0
+def chain(page):
+    """The pages that it continues from, the first one first, and itself."""
+    found = CONTINUES.search(page_text(page))
+    if not found:
+        return [page]
+    return chain(os.path.normpath(os.path.join(os.path.dirname(page), found.group(1).split("#")[0]))) + [page]
+
+
+def cluster_pages():
+    """The pages with commands that need a cluster, in their order."""
+    return [page for page in PAGES if any(commands(page_text(page), "shell-session"))]
+
+
+def prerequisites(pages):
+    """The pages that they continue from and that need no cluster themselves, each once."""
+    before = [page for each in pages for page in chain(each) if page not in pages]
+    return list(dict.fromkeys(before))
+
+
+def all_pages():
+    for folder, names, found in os.walk(ROOT):
+        names[:] = sorted(n for n in names if n not in (".git", "node_modules", "out") and not n.startswith("build"))
+        for name in sorted(found):
+            if name.endswith(".md"):
+                yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def unlisted():
+    """Pages with commands that PAGES does not name: no test would run them."""
+    for page in all_pages():
+        if page not in PAGES and any(f"\n```{fence}\n" in page_text(page) for fence in FENCES):
+            yield page
+
+
+def anchors(text):
+    """The headings as GitHub names them in links."""
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
+    for heading in re.findall(r"^#+ (.*)$", outside, flags=re.M):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def broken_links():
+    """(page, target) of each link to a file or heading of this repository that is not there."""
+    for page in all_pages():
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", page_text(page), flags=re.S | re.M)):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(os.path.join(ROOT, path)) or (
+                    anchor and path.endswith(".md") and anchor not in anchors(page_text(path))):
+                yield page, target
+
+
+def make_folder(folder, sandgate):
+    os.mkdir(os.path.join(folder, "build"))
+    os.symlink(os.path.abspath(sandgate), os.path.join(folder, "build", "sandgate"))
+    for name in ("tests", "charts"):
+        os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+
+
+def run(command, folder):
+    return subprocess.run(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+
+
+def run_page(page, sandgate):
+    """(command, expected, printed, status) of each of the page's commands, after those of the pages before it."""
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "build"))
-        os.symlink(os.path.abspath(sys.argv[1]), os.path.join(folder, "build", "sandgate"))
-        os.symlink(os.path.join(ROOT, "tests"), os.path.join(folder, "tests"))
-        for command, expected in pairs:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
-            if same_form(done.stdout) != same_form(expected):
-                wrong += 1
-                print(f"$ {command}\n-- README.md says:\n{expected}\n-- it printed (status {done.returncode}):\n{done.stdout}")
-    print(f"{len(pairs)} commands, {wrong} with another output")
-    return 0 if pairs and wrong == 0 else 1
+        make_folder(folder, sandgate)
+        for before in chain(page)[:-1]:
+            for command, _expected in commands(page_text(before)):
+                run(command, folder)
+        for command, expected in commands(page_text(page)):
+            done = run(command, folder)
+            yield command, expected, done.stdout, done.returncode
+
+
+def replace_output(page, command, expected, printed):
+    text = page_text(page)
+    before = f"$ {command}\n" + (f"{expected}\n" if expected else "")
+    assert text.count(before) >= 1, f"{page}: {command}"
+    with open(os.path.join(ROOT, page), "w", encoding="utf-8") as stream:
+        stream.write(text.replace(before, f"$ {command}\n{printed}", 1))
+
+
+def check_configurations(sandgate):
+    """A configuration that a page shows is one that the program reads; its paths are those of a cluster, so `check`
+    is given a folder and a keyring in their place."""
+    wrong, count = 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        make_folder(folder, sandgate)
+        setup = [command for command, _expected in commands(page_text(PAGES[0]))]
+        for page in sorted({*PAGES, "webhook/config/configuration.md"}):
+            for text in CONFIGURATION.findall(page_text(page)):
+                if count == 0:
+                    for command in setup:
+                        run(command, folder)
+                count += 1
+                with open(os.path.join(folder, "gate.yaml"), "w", encoding="utf-8") as stream:
+                    stream.write(text)
+                done = run("build/sandgate check --config gate.yaml -f tests/demo/pod.yaml "
+                           "--evidence build/first/evidence --keyring build/first/keyring", folder)
+                if done.returncode != 0:
+                    wrong += 1
+                    print(f"{page}: the program does not read this configuration:\n{done.stdout}")
+    return count, wrong
+
+
+def main():
+    sandgate, write = sys.argv[1], "--write" in sys.argv[2:]
+    count = wrong = 0
+    for page in unlisted():
+        wrong += 1
+        print(f"{page} has commands, and PAGES in tests/demo/readme.py does not name it")
+    for page, target in broken_links():
+        wrong += 1
+        print(f"{page}: the link to {target} leads nowhere")
+    for page in PAGES:
+        for command, expected, printed, status in list(run_page(page, sandgate)):
+            count += 1
+            if same_form(printed) == same_form(expected):
+                continue
+            if write:
+                replace_output(page, command, expected, printed)
+                continue
+            wrong += 1
+            print(f"$ {command}\n-- {page} says:\n{expected}\n-- it printed (status {status}):\n{printed}")
+    configurations, unread = check_configurations(sandgate)
+    print(f"{count} commands, {configurations} configurations, {wrong + unread} wrong")
+    return 0 if count and configurations and wrong + unread == 0 else 1
 
 
 if __name__ == "__main__":
