@@ -75,8 +75,8 @@ def check_versions(chart):
 
 
 def metric_names():
-    """What webhook/metrics*.c writes; a histogram has three names more."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "webhook").glob("metrics*.c")))
+    """What webhook/metrics/*.c writes; a histogram has three names more."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "webhook" / "metrics").glob("*.c")))
     names = set(re.findall(r"\bsandgate_[a-z0-9_]+", text))
     for histogram in re.findall(r'"(sandgate_[a-z0-9_]+)", "histogram"', text):
         names |= {f"{histogram}_{part}" for part in ("bucket", "sum", "count")}
@@ -85,7 +85,7 @@ def metric_names():
 
 def check_metrics(name, text, known):
     for metric in sorted(set(re.findall(r"\bsandgate_[a-z0-9_]+", text)) - known):
-        yield f"{name}: there is no metric {metric} in webhook/metrics*.c"
+        yield f"{name}: there is no metric {metric} in webhook/metrics/*.c"
 
 
 def check_alerts(text):
