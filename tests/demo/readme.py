@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every command of the pages' ```console blocks and compares what it prints with what the page says. Follows the
-links of all pages within the repository.
+"""Runs every command of the pages' ```console blocks and compares what it prints with what the page says.
 
 Usage: tests/demo/readme.py SANDGATE [--write]
   --write  puts what was printed into the pages, where it differs, instead of failing
@@ -10,7 +9,9 @@ A command begins with "$ " and ends where the shell has a whole command; the lin
 error included. Moments, hex digests and signatures differ from run to run and count as equal. Each page runs in a new
 folder. A page that needs what another one made has a line `Continues from [title](path)`: that page runs first.
 Commands that need a cluster are in ```shell-session blocks: tests/e2e/test_readme.py runs those, in the order of PAGES.
+Here only the messages of their denials are compared, with those of `sandgate check` for the same pod.
 """
+import json
 import os
 import re
 import subprocess
@@ -29,6 +30,12 @@ PAGES = [
 FENCES = ("console", "shell-session")
 CONTINUES = re.compile(r"^Continues from \[[^\]]*\]\(([^)]+)\)", flags=re.M)
 CONFIGURATION = re.compile(r"^```yaml\n(apiVersion: sandbox.runx.dev/v1\nkind: GateConfiguration\n.*?)^```$", flags=re.S | re.M)
+DENIED = "denied the request: "
+POD = """apiVersion: v1
+kind: Pod
+metadata: {name: NAME, namespace: SPACE}
+spec: {containers: [{name: NAME, image: IMAGE}]}
+"""
 CHANGING = [
     (r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "<moment>"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
@@ -104,26 +111,6 @@ def unlisted():
             yield page
 
 
-def anchors(text):
-    """The headings as GitHub names them in links."""
-    outside = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
-    for heading in re.findall(r"^#+ (.*)$", outside, flags=re.M):
-        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def broken_links():
-    """(page, target) of each link to a file or heading of this repository that is not there."""
-    for page in all_pages():
-        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", page_text(page), flags=re.S | re.M)):
-            if re.match(r"\w+:", target):
-                continue
-            path, _, anchor = target.partition("#")
-            path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
-            if not os.path.exists(os.path.join(ROOT, path)) or (
-                    anchor and path.endswith(".md") and anchor not in anchors(page_text(path))):
-                yield page, target
-
-
 def make_folder(folder, sandgate):
     os.mkdir(os.path.join(folder, "build"))
     os.symlink(os.path.abspath(sandgate), os.path.join(folder, "build", "sandgate"))
@@ -156,6 +143,48 @@ def replace_output(page, command, expected, printed):
         stream.write(text.replace(before, f"$ {command}\n{printed}", 1))
 
 
+def offline(command):
+    """A command for kubectl as one for `sandgate check`, with no evidence but the namespaces; None if it is no such command."""
+    check = "build/sandgate check --output review --evidence evidence --keyring build/first/keyring"
+    run_pod = re.match(r"kubectl run (\S+) --namespace (\S+) --image (\S+)$", command)
+    if run_pod:
+        pod = POD.replace("NAME", run_pod[1]).replace("SPACE", run_pod[2]).replace("IMAGE", run_pod[3])
+        return f"{check} -f - <<'POD'\n{pod}POD"
+    if "kubectl apply --dry-run=server" in command:
+        return command.replace("kubectl apply --dry-run=server", check)
+    return None
+
+
+def denials(page, sandgate):
+    """(expected, actual) message of each denial in the page's shell-session blocks."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_folder(folder, sandgate)
+        for command, _expected in commands(page_text(PAGES[0])):
+            run(command, folder)
+        os.mkdir(os.path.join(folder, "evidence"))
+        os.symlink(os.path.join(ROOT, "tests", "demo", "namespaces.yaml"), os.path.join(folder, "evidence", "namespaces.yaml"))
+        for command, expected in commands(page_text(page), "shell-session"):
+            if DENIED in expected and offline(command):
+                answer = json.loads(run(offline(command), folder).stdout)
+                yield expected.split(DENIED, 1)[1], answer["response"]["status"]["message"]
+
+
+def check_denials(page, sandgate, write):
+    """How many are wrong, after they were put right where that is asked for."""
+    wrong = 0
+    for expected, actual in denials(page, sandgate) if page in cluster_pages() else ():
+        if expected == actual:
+            continue
+        if write:
+            text = page_text(page)
+            with open(os.path.join(ROOT, page), "w", encoding="utf-8") as stream:
+                stream.write(text.replace(expected, actual))
+            continue
+        wrong += 1
+        print(f"{page} shows the denial:\n{expected}\n-- it would be:\n{actual}")
+    return wrong
+
+
 def check_configurations(sandgate):
     """A configuration that a page shows is one that the program reads; its paths are those of a cluster, so `check`
     is given a folder and a keyring in their place."""
@@ -185,9 +214,6 @@ def main():
     for page in unlisted():
         wrong += 1
         print(f"{page} has commands, and PAGES in tests/demo/readme.py does not name it")
-    for page, target in broken_links():
-        wrong += 1
-        print(f"{page}: the link to {target} leads nowhere")
     for page in PAGES:
         for command, expected, printed, status in list(run_page(page, sandgate)):
             count += 1
@@ -198,6 +224,7 @@ def main():
                 continue
             wrong += 1
             print(f"$ {command}\n-- {page} says:\n{expected}\n-- it printed (status {status}):\n{printed}")
+        wrong += check_denials(page, sandgate, write)
     configurations, unread = check_configurations(sandgate)
     print(f"{count} commands, {configurations} configurations, {wrong + unread} wrong")
     return 0 if count and configurations and wrong + unread == 0 else 1
