@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#define BYTE_ORDER_MARK STR("\xEF\xBB\xBF")
-
 int reader_refuse(struct str text, struct reader_fault fault, struct document_error *reterr)
 {
     document_locate(text, fault.offset, &reterr->line, &reterr->column);
@@ -19,13 +17,6 @@ bool reader_is_utf16(struct str text, struct reader_fault *reterr)
         return false;
     *reterr = (struct reader_fault){.what = "UTF-16: save the text as UTF-8"};
     return true;
-}
-
-size_t reader_behind_mark(struct str text, size_t offset)
-{
-    struct str rest = {text.ptr + offset, text.len - offset};
-
-    return str_starts_with(rest, BYTE_ORDER_MARK) ? offset + BYTE_ORDER_MARK.len : offset;
 }
 
 cJSON *reader_null(struct arena *arena)

@@ -31,8 +31,14 @@ int reader_refuse(struct str text, struct reader_fault fault, struct document_er
 /* A byte order mark of UTF-16, or a NUL where ASCII in UTF-16 has one. */
 bool reader_is_utf16(struct str text, struct reader_fault *reterr);
 
-/* offset, or behind the byte order mark that stands there. */
-size_t reader_behind_mark(struct str text, size_t offset);
+/* The offset after a byte order mark at offset; offset itself where there is none. */
+static inline size_t reader_skip_mark(struct str text, size_t offset)
+{
+    const struct str mark = STR("\xEF\xBB\xBF");
+    struct str rest = {text.ptr + offset, text.len - offset};
+
+    return str_starts_with(rest, mark) ? offset + mark.len : offset;
+}
 
 /* A null node, for a document without content; NULL when out of memory. */
 cJSON *reader_null(struct arena *arena);

@@ -53,7 +53,7 @@ static bool is_bare_marker(struct str text, size_t offset)
 /* Where the next document's line `---` begins, or the end. */
 static size_t find_marker(struct str text, size_t offset)
 {
-    while (offset < text.len && !is_marker(text, reader_behind_mark(text, offset)))
+    while (offset < text.len && !is_marker(text, reader_skip_mark(text, offset)))
         offset = behind_line(text, offset);
     return offset;
 }
@@ -65,14 +65,14 @@ static size_t find_marker(struct str text, size_t offset)
 static int next_yaml(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
                      struct str *ret_document, struct reader_fault *reterr)
 {
-    size_t begin = reader_behind_mark(stream->text, stream->offset), end = 0;
+    size_t begin = reader_skip_mark(stream->text, stream->offset), end = 0;
     cJSON *tree = NULL;
     int r = 0;
 
     if (is_marker(stream->text, begin) && is_bare_marker(stream->text, begin)) {
         begin = behind_line(stream->text, begin);
         end = find_marker(stream->text, begin);
-        begin = end > begin ? reader_behind_mark(stream->text, begin) : begin;
+        begin = end > begin ? reader_skip_mark(stream->text, begin) : begin;
     } else {
         end = find_marker(stream->text, behind_line(stream->text, begin));
     }
@@ -138,7 +138,7 @@ static int next_document(struct document_stream *stream, struct arena *arena, cJ
     if (stream->offset == 0) {
         if (reader_is_utf16(stream->text, reterr))
             return -EBADMSG;
-        stream->offset = reader_behind_mark(stream->text, 0);
+        stream->offset = reader_skip_mark(stream->text, 0);
     }
     if (stream->options.syntax == DOCUMENT_JSON)
         stream->offset = json_skip_blanks(stream->text, stream->offset);
