@@ -20,6 +20,23 @@ const char *plan_code_text(enum plan_code code)
     return (size_t)code < PLAN_CODE_COUNT ? codes[code].text : "";
 }
 
+const char *plan_decision_text(enum plan_decision decision)
+{
+    switch (decision) {
+    case PLAN_MORE_EVIDENCE:
+        return "needs_more_evidence";
+    case PLAN_REFUSED:
+        return "refused";
+    case PLAN_UNSUPPORTED:
+        return "unsupported_runtime_shape";
+    case PLAN_READY:
+        return "ready";
+    case PLAN_UNDECIDED:
+        break;
+    }
+    return "";
+}
+
 enum plan_decision findings_class(enum plan_code code)
 {
     return (size_t)code < PLAN_CODE_COUNT ? codes[code].class : PLAN_UNDECIDED;

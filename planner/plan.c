@@ -7,23 +7,6 @@
 #include "planner/rules.h"
 #include "planner/base/tree.h"
 
-const char *plan_decision_text(enum plan_decision decision)
-{
-    switch (decision) {
-    case PLAN_MORE_EVIDENCE:
-        return "needs_more_evidence";
-    case PLAN_REFUSED:
-        return "refused";
-    case PLAN_UNSUPPORTED:
-        return "unsupported_runtime_shape";
-    case PLAN_READY:
-        return "ready";
-    case PLAN_UNDECIDED:
-        break;
-    }
-    return "";
-}
-
 bool plan_admits(const struct plan *plan)
 {
     return plan != NULL && plan->decision == PLAN_READY;
