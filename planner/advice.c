@@ -4,10 +4,10 @@
 #include <errno.h>
 
 #include "planner/base/buffer.h"
-#include "planner/input.h"
 #include "planner/base/list.h"
-#include "planner/names.h"
 #include "planner/base/tree.h"
+#include "planner/input.h"
+#include "planner/names.h"
 
 /* 200 items, each a text of its own and admitted ones in its place, come to less. */
 #define ADVICE_MAX_TEXT_BYTES ((size_t)4 * 1024 * 1024)

@@ -20,8 +20,8 @@
 #include <stddef.h>
 
 #include "planner/base/arena.h"
-#include "planner/plan.h"
 #include "planner/base/text.h"
+#include "planner/plan.h"
 
 enum advice_state {
     ADVICE_UNKNOWN = 0,

@@ -9,8 +9,8 @@
  * Lists are normalised, in bytewise order, equal entries once.
  */
 
-#include "planner/input.h"
 #include "planner/base/list.h"
+#include "planner/input.h"
 
 enum declaration_profile {
     PROFILE_NONE = 0,

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "planner/names.h"
 #include "planner/base/tree.h"
+#include "planner/names.h"
 
 #define AS_TEXT(number) AS_TEXT_OF(number)
 #define AS_TEXT_OF(number) #number

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "planner/base/tree.h"
 #include "planner/packet.h"
 #include "planner/rules.h"
-#include "planner/base/tree.h"
 
 bool plan_admits(const struct plan *plan)
 {

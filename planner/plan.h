@@ -19,10 +19,9 @@
  * Source     contract hardening-v1. Units: bytes, days.
  */
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include <cjson/cJSON.h>
 
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
