@@ -7,21 +7,6 @@
 
 #define FIELD_NAME_MAX_BYTES 64
 
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c) != NULL;
@@ -51,28 +36,23 @@ static size_t str_find(struct str s, const char *set)
 /* Owner or name of a skill. */
 static bool is_skill_part(struct str s)
 {
-    if (s.len == 0 || !(is_lower(s.ptr[0]) || is_digit(s.ptr[0])))
+    if (s.len == 0 || !(text_is_lower(s.ptr[0]) || text_is_digit(s.ptr[0])))
         return false;
     for (size_t i = 1; i < s.len; i++) {
-        if (!(is_lower(s.ptr[i]) || is_digit(s.ptr[i]) || is_one_of(s.ptr[i], "._-")))
+        if (!(text_is_lower(s.ptr[i]) || text_is_digit(s.ptr[i]) || is_one_of(s.ptr[i], "._-")))
             return false;
     }
     return true;
-}
-
-static bool is_alphanumeric(char c)
-{
-    return is_lower(c) || is_upper(c) || is_digit(c);
 }
 
 static bool is_skill_version(struct str s)
 {
     if (str_is_sha256(s))
         return true;
-    if (s.len == 0 || !is_alphanumeric(s.ptr[0]))
+    if (s.len == 0 || !text_is_alnum(s.ptr[0]))
         return false;
     for (size_t i = 1; i < s.len; i++) {
-        if (!(is_alphanumeric(s.ptr[i]) || is_one_of(s.ptr[i], "._-+")))
+        if (!(text_is_alnum(s.ptr[i]) || is_one_of(s.ptr[i], "._-+")))
             return false;
     }
     return true;
@@ -94,7 +74,7 @@ bool plan_is_skill_ref(struct str s)
 static size_t url_head_length(struct str s)
 {
     for (size_t i = 1; i + 3 <= s.len; i++) {
-        if (is_alphanumeric(s.ptr[i - 1]) && str_starts_with(str_after(s, i), STR("://")))
+        if (text_is_alnum(s.ptr[i - 1]) && str_starts_with(str_after(s, i), STR("://")))
             return i + 3;
     }
     return 0;
@@ -119,10 +99,10 @@ bool plan_has_credentials(struct str s)
 
 bool plan_is_env_name(struct str s)
 {
-    if (s.len == 0 || is_digit(s.ptr[0]))
+    if (s.len == 0 || text_is_digit(s.ptr[0]))
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        if (!(is_alphanumeric(s.ptr[i]) || is_one_of(s.ptr[i], "-._")))
+        if (!(text_is_alnum(s.ptr[i]) || is_one_of(s.ptr[i], "-._")))
             return false;
     }
     return true;
@@ -144,7 +124,7 @@ bool names_env_is_reserved(struct str name)
     if (name.len > sizeof(upper))
         return true;
     for (size_t i = 0; i < name.len; i++)
-        upper[i] = is_lower(name.ptr[i]) ? (char)(name.ptr[i] - 'a' + 'A') : name.ptr[i];
+        upper[i] = text_upper(name.ptr[i]);
     if (str_starts_with(shouted, STR("RUNX_RECEIPT_SIGN_")))
         return true;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -158,10 +138,10 @@ bool names_field_is_plain(struct str name)
 {
     if (name.len == 0 || name.len > FIELD_NAME_MAX_BYTES)
         return false;
-    if (!(is_lower(name.ptr[0]) || is_upper(name.ptr[0]) || name.ptr[0] == '_'))
+    if (!text_is_letter(name.ptr[0]) && name.ptr[0] != '_')
         return false;
     for (size_t i = 1; i < name.len; i++) {
-        if (!(is_alphanumeric(name.ptr[i]) || is_one_of(name.ptr[i], "_.-")))
+        if (!(text_is_alnum(name.ptr[i]) || is_one_of(name.ptr[i], "_.-")))
             return false;
     }
     return true;

@@ -135,16 +135,6 @@ static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t exc
     return true;
 }
 
-static void cut_text(struct str *text)
-{
-    if (text->len <= CUT_TEXT_BYTES)
-        return;
-    text->len = CUT_TEXT_BYTES;
-    /* not within a character: the byte behind the cut begins one */
-    while (text->len > 0 && ((unsigned char)text->ptr[text->len] & 0xC0) == 0x80)
-        text->len--;
-}
-
 static void cut_texts(struct packet *packet)
 {
     struct str *texts[] = {
@@ -154,7 +144,7 @@ static void cut_texts(struct packet *packet)
 
     /* all others are texts of ours, and shorter */
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        cut_text(texts[i]);
+        *texts[i] = str_cut(*texts[i], CUT_TEXT_BYTES);
 }
 
 int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *arena,

@@ -258,7 +258,7 @@ static int read_value(struct json *j, enum json_expect *ret_expect)
     case 'n':
         return read_word(j, STR("null"), cJSON_NULL);
     default:
-        if (*j->p == '-' || (*j->p >= '0' && *j->p <= '9'))
+        if (*j->p == '-' || text_is_digit(*j->p))
             return read_number(j);
         return refuse(j, j->p, "not a JSON value");
     }

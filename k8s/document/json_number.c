@@ -13,7 +13,7 @@ static size_t digits(struct str s, size_t from)
 {
     size_t i = from;
 
-    while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9')
+    while (i < s.len && text_is_digit(s.ptr[i]))
         i++;
     return i - from;
 }
@@ -58,7 +58,7 @@ static bool number_short(struct str s, double *ret_number)
             fraction = true;
             continue;
         }
-        if (s.ptr[i] < '0' || s.ptr[i] > '9' || ++count > EXACT_DIGITS)
+        if (!text_is_digit(s.ptr[i]) || ++count > EXACT_DIGITS)
             return false;
         number = number * 10 + (double)(s.ptr[i] - '0');
         behind += fraction ? 1 : 0;

@@ -11,15 +11,11 @@ bool json_text_hex4(const char *digits, uint32_t *ret_value)
     uint32_t value = 0;
 
     for (size_t i = 0; i < 4; i++) {
-        char c = digits[i];
-        char lower = (char)(c | 0x20);
+        int digit = text_hex_value(digits[i]);
 
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uint32_t)(c - '0');
-        else if (lower >= 'a' && lower <= 'f')
-            value = value << 4 | (uint32_t)(lower - 'a' + 10);
-        else
+        if (digit < 0)
             return false;
+        value = value << 4 | (uint32_t)digit;
     }
     *ret_value = value;
     return true;

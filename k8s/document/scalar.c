@@ -145,7 +145,7 @@ enum scalar_kind scalar_strict(struct str s)
 static bool is_word(struct str s, const char *word)
 {
     struct str w = str_of(word);
-    bool first = s.len > 0 && s.ptr[0] >= 'A' && s.ptr[0] <= 'Z';
+    bool first = s.len > 0 && text_is_upper(s.ptr[0]);
     size_t capitals = run(s, 0, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
     if (!str_equal_ascii_nocase(s, w))
@@ -168,7 +168,7 @@ static bool is_one_of_words(struct str s, const char *const *words)
 /* Whole numbers as Go's strconv reads them with base 0; `s` has no sign. */
 static bool number_with_base(struct str s, double *ret_number)
 {
-    unsigned base = 8;
+    int base = 8;
     size_t i = 2;
     double number = 0;
 
@@ -189,12 +189,9 @@ static bool number_with_base(struct str s, double *ret_number)
     if (i == s.len)
         return false;
     for (; i < s.len; i++) {
-        char c = s.ptr[i], lower = (char)(c | 0x20);
-        unsigned digit = c >= '0' && c <= '9'           ? (unsigned)(c - '0')
-                         : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10
-                                                        : base;
+        int digit = text_hex_value(s.ptr[i]);
 
-        if (digit >= base)
+        if (digit < 0 || digit >= base)
             return false;
         number = number * base + digit;
     }

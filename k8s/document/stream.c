@@ -15,15 +15,10 @@ struct document_stream document_stream_make(struct str text, enum document_synta
     };
 }
 
-static bool is_line_end(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
 /* Behind the line that offset stands in. */
 static size_t behind_line(struct str text, size_t offset)
 {
-    while (offset < text.len && !is_line_end(text.ptr[offset]))
+    while (offset < text.len && !text_is_line_end(text.ptr[offset]))
         offset++;
     if (offset + 1 < text.len && text.ptr[offset] == '\r' && text.ptr[offset + 1] == '\n')
         offset++;
@@ -37,7 +32,7 @@ static bool is_marker(struct str text, size_t offset)
 
     if (!str_starts_with(rest, MARKER))
         return false;
-    return rest.len == MARKER.len || str_is_blank(rest.ptr[MARKER.len]);
+    return rest.len == MARKER.len || text_is_blank(rest.ptr[MARKER.len]);
 }
 
 /* Nothing but a comment stands behind the marker at offset. */
@@ -47,7 +42,7 @@ static bool is_bare_marker(struct str text, size_t offset)
 
     while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\t'))
         i++;
-    return i == text.len || is_line_end(text.ptr[i]) || (text.ptr[i] == '#' && i > marker_end);
+    return i == text.len || text_is_line_end(text.ptr[i]) || (text.ptr[i] == '#' && i > marker_end);
 }
 
 /* Where the next document's line `---` begins, or the end. */

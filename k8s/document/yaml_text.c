@@ -15,11 +15,6 @@ int yaml_refuse(struct yaml *y, size_t offset, const char *what)
     return -EBADMSG;
 }
 
-static bool is_line_end(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
 /* Only blanks, comments and line ends may stand before a directive. */
 static int check_directive(struct yaml *y)
 {
@@ -32,11 +27,11 @@ static int check_directive(struct yaml *y)
             i++;
         if (i < y->end && y->text.ptr[i] == '%' && i == line)
             return yaml_refuse(y, i, "a directive: take the line away");
-        if (i < y->end && y->text.ptr[i] != '#' && !is_line_end(y->text.ptr[i]))
+        if (i < y->end && y->text.ptr[i] != '#' && !text_is_line_end(y->text.ptr[i]))
             return 0;
-        while (i < y->end && !is_line_end(y->text.ptr[i]))
+        while (i < y->end && !text_is_line_end(y->text.ptr[i]))
             i++;
-        while (i < y->end && is_line_end(y->text.ptr[i]))
+        while (i < y->end && text_is_line_end(y->text.ptr[i]))
             i++;
     }
     return 0;
@@ -79,7 +74,7 @@ int yaml_check_text(struct yaml *y)
         }
         what = character_fault(y, c);
         /* libyaml passes over it at any line's start, others make it part of the key there */
-        if (c == BYTE_ORDER_MARK && (i == y->begin || is_line_end(y->text.ptr[i - 1])))
+        if (c == BYTE_ORDER_MARK && (i == y->begin || text_is_line_end(y->text.ptr[i - 1])))
             what = "a byte order mark inside the text";
         if (what != NULL)
             return yaml_refuse(y, i, what);
@@ -88,23 +83,18 @@ int yaml_check_text(struct yaml *y)
     return check_directive(y);
 }
 
-static bool is_inside_character(char c)
-{
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 size_t yaml_offset(struct yaml *y, size_t character)
 {
     while (y->character < character && y->place < y->end) {
         do
             y->place++;
-        while (y->place < y->end && is_inside_character(y->text.ptr[y->place]));
+        while (y->place < y->end && text_is_continuation(y->text.ptr[y->place]));
         y->character++;
     }
     while (y->character > character && y->place > y->begin) {
         do
             y->place--;
-        while (y->place > y->begin && is_inside_character(y->text.ptr[y->place]));
+        while (y->place > y->begin && text_is_continuation(y->text.ptr[y->place]));
         y->character--;
     }
     return y->place;

@@ -14,31 +14,6 @@
 #define IMAGE_MAX_REPOSITORY_BYTES 255 /* without the registry in front */
 #define IMAGE_MAX_TAG_BYTES 128
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || is_lower(c) || is_upper(c);
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* Where c stands first; s.len where it does not. */
 static size_t find(struct str s, char c)
 {
@@ -60,7 +35,7 @@ static bool is_path(struct str s)
     while (true) {
         size_t start = i;
 
-        while (i < s.len && (is_lower(s.ptr[i]) || is_digit(s.ptr[i])))
+        while (i < s.len && (text_is_lower(s.ptr[i]) || text_is_digit(s.ptr[i])))
             i++;
         if (i == start)
             return false;
@@ -89,7 +64,7 @@ static bool is_host_name(struct str s)
     while (true) {
         size_t start = i;
 
-        while (i < s.len && (is_alnum(s.ptr[i]) || s.ptr[i] == '-'))
+        while (i < s.len && (text_is_alnum(s.ptr[i]) || s.ptr[i] == '-'))
             i++;
         if (i == start || s.ptr[start] == '-' || s.ptr[i - 1] == '-')
             return false;
@@ -106,7 +81,7 @@ static bool is_bracketed_address(struct str s)
     if (s.len < 3 || s.ptr[0] != '[' || s.ptr[s.len - 1] != ']')
         return false;
     for (size_t i = 1; i + 1 < s.len; i++) {
-        if (!is_hex(s.ptr[i]) && s.ptr[i] != ':')
+        if (text_hex_value(s.ptr[i]) < 0 && s.ptr[i] != ':')
             return false;
     }
     return true;
@@ -115,7 +90,7 @@ static bool is_bracketed_address(struct str s)
 static bool is_port(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        if (!is_digit(s.ptr[i]))
+        if (!text_is_digit(s.ptr[i]))
             return false;
     }
     return s.len > 0;
@@ -144,7 +119,7 @@ static bool names_registry(struct str first)
     if (str_equal(first, STR("localhost")))
         return true;
     for (size_t i = 0; i < first.len; i++) {
-        if (first.ptr[i] == '.' || first.ptr[i] == ':' || is_upper(first.ptr[i]))
+        if (first.ptr[i] == '.' || first.ptr[i] == ':' || text_is_upper(first.ptr[i]))
             return true;
     }
     return false;
@@ -181,7 +156,7 @@ static bool is_tag(struct str s)
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
 
-        if (!is_alnum(c) && c != '_' && c != '.' && c != '-')
+        if (!text_is_alnum(c) && c != '_' && c != '.' && c != '-')
             return false;
     }
     return true;

@@ -47,7 +47,7 @@ int base64_decode(struct str text, size_t max_bytes, unsigned char *ret_bytes, s
         int value = base64_bits(c);
         int r = 0;
 
-        if (str_is_blank(c))
+        if (text_is_blank(c))
             continue;
         if (c == '=' && have >= 2)
             padding++;

@@ -21,7 +21,7 @@ static bool take_char(struct str *rest, char c)
 
 static bool take_digit(struct str *rest, int *ret_digit)
 {
-    if (rest->len == 0 || rest->ptr[0] < '0' || rest->ptr[0] > '9')
+    if (rest->len == 0 || !text_is_digit(rest->ptr[0]))
         return false;
     *ret_digit = rest->ptr[0] - '0';
     rest->ptr++;

@@ -16,18 +16,13 @@ int str_compare(struct str a, struct str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-bool str_is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct str str_trim(struct str s)
 {
-    while (s.len > 0 && str_is_blank(s.ptr[0])) {
+    while (s.len > 0 && text_is_blank(s.ptr[0])) {
         s.ptr++;
         s.len--;
     }
-    while (s.len > 0 && str_is_blank(s.ptr[s.len - 1]))
+    while (s.len > 0 && text_is_blank(s.ptr[s.len - 1]))
         s.len--;
     return s;
 }
@@ -39,17 +34,12 @@ bool str_contains(struct str s, struct str part)
     return s.len >= part.len && memmem(s.ptr, s.len, part.ptr, part.len) != NULL;
 }
 
-static char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 bool str_starts_with_ascii_nocase(struct str s, struct str prefix)
 {
     if (s.len < prefix.len)
         return false;
     for (size_t i = 0; i < prefix.len; i++) {
-        if (ascii_lower(s.ptr[i]) != ascii_lower(prefix.ptr[i]))
+        if (text_lower(s.ptr[i]) != text_lower(prefix.ptr[i]))
             return false;
     }
     return true;
@@ -67,9 +57,7 @@ bool str_is_sha256(struct str s)
     if (s.len != prefix.len + SHA256_HEX_DIGITS || !str_starts_with(s, prefix))
         return false;
     for (size_t i = prefix.len; i < s.len; i++) {
-        char c = s.ptr[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+        if (text_hex_value(s.ptr[i]) < 0 || text_is_upper(s.ptr[i]))
             return false;
     }
     return true;
@@ -101,17 +89,26 @@ size_t str_utf8_next(struct str s, uint32_t *ret_character)
     if (n == 0 || n > s.len)
         return 0;
     for (size_t i = 1; i < n; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-
-        if ((c & 0xC0) != 0x80)
+        if (!text_is_continuation(s.ptr[i]))
             return 0;
-        character = (character << 6) | (c & 0x3F);
+        character = (character << 6) | ((unsigned char)s.ptr[i] & 0x3F);
     }
     if (character < least || character > UTF8_MAX_CHARACTER ||
         (character >= 0xD800 && character <= 0xDFFF))
         return 0;
     *ret_character = character;
     return n;
+}
+
+struct str str_cut(struct str s, size_t max_bytes)
+{
+    if (s.len <= max_bytes)
+        return s;
+    s.len = max_bytes;
+    /* the byte after the cut must begin a character */
+    while (s.len > 0 && text_is_continuation(s.ptr[s.len]))
+        s.len--;
+    return s;
 }
 
 bool text_is_control(uint32_t character)
@@ -134,7 +131,7 @@ bool text_read_number(struct str s, uint64_t min, uint64_t max, uint64_t *ret_nu
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
 
-        if (c < '0' || c > '9')
+        if (!text_is_digit(c))
             return false;
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, (uint64_t)(c - '0'), &number))

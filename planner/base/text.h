@@ -53,7 +53,6 @@ int str_compare(struct str a, struct str b);
 /* Without ASCII blanks (U+0009 to U+000D, U+0020) at both ends. An absent text stays absent. */
 struct str str_trim(struct str s);
 
-bool str_is_blank(char c);
 bool str_contains(struct str s, struct str part);
 
 /* Prefix and equality without regard to the case of ASCII letters; other bytes as they are. */
@@ -69,6 +68,73 @@ bool str_is_sha256(struct str s);
  * values beyond U+10FFFF are not).
  */
 size_t str_utf8_next(struct str s, uint32_t *ret_character);
+
+/* s, or its first max_bytes at most: cut where a character ends. */
+struct str str_cut(struct str s, size_t max_bytes);
+
+/* ASCII classes of one byte. Bytes of longer UTF-8 characters are in none of them. */
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool text_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool text_is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool text_is_letter(char c)
+{
+    return text_is_lower(c) || text_is_upper(c);
+}
+
+static inline bool text_is_alnum(char c)
+{
+    return text_is_letter(c) || text_is_digit(c);
+}
+
+/* U+0009 to U+000D, U+0020. */
+static inline bool text_is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* LF or CR. */
+static inline bool text_is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* c itself where it is no letter of the other case. */
+static inline char text_lower(char c)
+{
+    return text_is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static inline char text_upper(char c)
+{
+    return text_is_lower(c) ? (char)(c - 'a' + 'A') : c;
+}
+
+/* The value of a hex digit of either case, 0 to 15; -1 for any other byte. */
+static inline int text_hex_value(char c)
+{
+    if (text_is_digit(c))
+        return c - '0';
+    c = text_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A byte of a UTF-8 character other than its first. */
+static inline bool text_is_continuation(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
 
 /* U+0000 to U+001F, U+007F to U+009F. */
 bool text_is_control(uint32_t character);

@@ -45,7 +45,7 @@ static void check_one_text(struct str text, struct str bytes)
 
     must(base64_encode(bytes, &arena, &again) == 0);
     for (size_t i = 0; i < text.len; i++) {
-        if (!str_is_blank(text.ptr[i]))
+        if (!text_is_blank(text.ptr[i]))
             must(at < again.len && again.ptr[at++] == text.ptr[i]);
     }
     must(at == again.len);

@@ -63,7 +63,7 @@ static bool looks_like_review(struct str text)
         if (!str_equal((struct str){.ptr = text.ptr + at, .len = name.len}, name))
             continue;
         while (before.len > 0 &&
-               (str_is_blank(before.ptr[before.len - 1]) || before.ptr[before.len - 1] == '"' ||
+               (text_is_blank(before.ptr[before.len - 1]) || before.ptr[before.len - 1] == '"' ||
                 before.ptr[before.len - 1] == '\'' || before.ptr[before.len - 1] == ':'))
             before.len--;
         if (before.len >= 4 &&
