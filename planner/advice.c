@@ -77,7 +77,7 @@ static bool path_is_admitted(const struct adviser *a, struct str path)
 static bool name_is_admitted(const struct adviser *a, struct str name)
 {
     return plan_is_env_name(name) && !names_env_is_reserved(name) &&
-           (!a->names_given || list_holds(a->names, name));
+           (!a->names_given || str_list_has(a->names, name));
 }
 
 static bool add_text_item(struct adviser *a, cJSON *list, struct str text)

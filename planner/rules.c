@@ -184,7 +184,7 @@ static void judge_baseline_flags(const struct rules_case *c, struct findings *fo
 /* plan_path_admitted() by any of the list, looking for `..` once and not once a pair. */
 static bool is_path_admitted(struct str path, struct str_list bases)
 {
-    if (list_holds(bases, path))
+    if (str_list_has(bases, path))
         return true;
     if (names_path_has_parent(path))
         return false;
@@ -217,7 +217,7 @@ static void judge_baseline_env(const struct rules_case *c, struct findings *foun
     const struct declaration *d = c->declaration;
 
     for (size_t i = 0; d->baseline_env_given && i < d->env_allowlist.count; i++) {
-        if (!list_holds(d->baseline_env, d->env_allowlist.items[i]))
+        if (!str_list_has(d->baseline_env, d->env_allowlist.items[i]))
             not_admitted(found, PLAN_CODE_BASELINE_ENV, d->env_allowlist.items[i]);
     }
 }

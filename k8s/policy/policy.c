@@ -19,12 +19,3 @@ struct policy policy_defaults(void)
         policy.signers[i].threshold = 1;
     return policy;
 }
-
-bool str_list_has(struct str_list list, struct str s)
-{
-    for (size_t i = 0; i < list.count; i++) {
-        if (str_equal(list.items[i], s))
-            return true;
-    }
-    return false;
-}

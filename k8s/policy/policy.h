@@ -59,6 +59,4 @@ struct policy {
 /* The defaults of section 10; nothing in it needs to be freed. */
 struct policy policy_defaults(void);
 
-bool str_list_has(struct str_list list, struct str s);
-
 #endif

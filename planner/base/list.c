@@ -24,7 +24,7 @@ size_t list_sort_once(struct str *items, size_t count)
     return kept + 1;
 }
 
-bool list_holds(struct str_list list, struct str text)
+bool str_list_has(struct str_list list, struct str text)
 {
     for (size_t i = 0; i < list.count; i++) {
         if (str_equal(list.items[i], text))

@@ -19,6 +19,6 @@ struct str_list {
 /* Puts the texts into bytewise order, equal ones once; how many are left. */
 size_t list_sort_once(struct str *items, size_t count);
 
-bool list_holds(struct str_list list, struct str text);
+bool str_list_has(struct str_list list, struct str text);
 
 #endif

@@ -158,7 +158,7 @@ static void assert_narrower(const struct packet *a, const struct packet *b, size
     cr_assert(a->require_enforcement || !b->require_enforcement, "seed %zu", seed);
     cr_assert(a->env_given || !b->env_given, "seed %zu", seed);
     for (size_t i = 0; i < a->env_allowlist.count; i++)
-        cr_assert(list_holds(b->env_allowlist, a->env_allowlist.items[i]), "seed %zu", seed);
+        cr_assert(str_list_has(b->env_allowlist, a->env_allowlist.items[i]), "seed %zu", seed);
     for (size_t i = 0; i < a->writable_paths.count; i++) {
         bool admitted = false;
 

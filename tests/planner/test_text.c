@@ -149,7 +149,44 @@ Test(list, sorted_bytewise_and_equal_ones_once)
     cr_expect(str_equal(items[1], STR("a")));
     cr_expect(str_equal(items[2], STR("ab")));
     cr_expect(str_equal(items[3], STR("b")));
-    cr_expect(list_holds(list, STR("ab")));
-    cr_expect(!list_holds(list, STR("abc")));
+    cr_expect(str_list_has(list, STR("ab")));
+    cr_expect(!str_list_has(list, STR("abc")));
     cr_expect_eq(list_sort_once(items, 0), 0);
+}
+
+Test(text, is_cut_where_a_character_ends)
+{
+    static const struct {
+        struct str text;
+        size_t max_bytes;
+        struct str cut;
+    } rows[] = {
+        {STR_INIT("abc"), 3, STR_INIT("abc")},
+        {STR_INIT("abc"), 2, STR_INIT("ab")},
+        {STR_INIT("a\xC3\xA4z"), 3, STR_INIT("a\xC3\xA4")},
+        {STR_INIT("a\xC3\xA4z"), 2, STR_INIT("a")},
+        {STR_INIT("\xE2\x82\xAC"), 2, STR_INIT("")},
+        {STR_INIT("abc"), 0, STR_INIT("")},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        cr_expect(str_equal(str_cut(rows[i].text, rows[i].max_bytes), rows[i].cut), "row %zu", i);
+    cr_expect(!str_present(str_cut((struct str){0}, 5)));
+}
+
+Test(text, classes_hold_ascii_alone)
+{
+    for (int byte = -128; byte < 128; byte++) {
+        char c = (char)byte;
+
+        cr_expect_eq(text_is_digit(c), strchr("0123456789", c) != NULL && c != '\0', "%d", byte);
+        cr_expect_eq(text_hex_value(c) >= 0,
+                     c != '\0' && strchr("0123456789abcdefABCDEF", c) != NULL, "%d", byte);
+        cr_expect_eq(text_is_blank(c), c != '\0' && strchr("\t\n\v\f\r ", c) != NULL, "%d", byte);
+        cr_expect(byte >= 0 || !text_is_alnum(c), "%d", byte);
+    }
+    cr_expect_eq(text_hex_value('f'), 15);
+    cr_expect_eq(text_hex_value('A'), 10);
+    cr_expect_eq(text_lower('Z'), 'z');
+    cr_expect_eq(text_upper('['), '[');
 }

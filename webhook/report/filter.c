@@ -52,7 +52,7 @@ static bool in_time(const struct report_filter *filter, const struct event *even
 
 bool report_passes_around(const struct report_filter *f, const struct event *event)
 {
-    if (f->namespaces.count > 0 && !list_holds(f->namespaces, event->namespace_name))
+    if (f->namespaces.count > 0 && !str_list_has(f->namespaces, event->namespace_name))
         return false;
     if (f->users.count > 0 && !fits_any(f->users, event->user))
         return false;
@@ -66,7 +66,7 @@ bool report_passes(const struct report_filter *f, const struct event *event)
 {
     if (event->verdict == EVENT_ALLOWED && !f->allowed && f->outcomes.count == 0)
         return false;
-    if (f->outcomes.count > 0 && !list_holds(f->outcomes, event->outcome))
+    if (f->outcomes.count > 0 && !str_list_has(f->outcomes, event->outcome))
         return false;
     if (f->findings.count > 0 && !has_finding(f->findings, event))
         return false;

@@ -108,7 +108,7 @@ static uint32_t *find_slot(const struct report *report, uint64_t key)
 
 static void add_text(struct report_texts *texts, size_t max, struct str text, struct keeper *k)
 {
-    if (text.len == 0 || list_holds((struct str_list){texts->items, texts->count}, text))
+    if (text.len == 0 || str_list_has((struct str_list){texts->items, texts->count}, text))
         return;
     if (texts->count == max) {
         texts->left_out++;
