@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "k8s/document/json_skip.h"
 #include "k8s/document/reader.h"
 
 static int read_json(struct str text, const struct document_options *options, struct arena *arena,

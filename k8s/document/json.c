@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "k8s/document/builder.h"
+#include "k8s/document/json_skip.h"
 #include "k8s/document/json_text.h"
 #include "k8s/document/keys.h"
 #include "k8s/document/reader.h"
@@ -45,18 +46,15 @@ static uint32_t offset_of(const struct json *j, const char *p)
     return (uint32_t)(p - j->begin);
 }
 
-static const char *skip_blanks(const char *p, const char *end)
+/* What is left of the text. */
+static struct str rest_of(const struct json *j)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
-        p++;
-    return p;
+    return (struct str){j->p, (size_t)(j->end - j->p)};
 }
 
-size_t json_skip_blanks(struct str text, size_t offset)
+static void skip_blanks(struct json *j)
 {
-    const char *end = text.ptr + text.len;
-
-    return (size_t)(skip_blanks(text.ptr + offset, end) - text.ptr);
+    j->p += json_skip_blanks(rest_of(j), 0);
 }
 
 static bool is_simple_escape(char letter)
@@ -165,7 +163,7 @@ static int read_string(struct json *j)
 static int read_number(struct json *j)
 {
     const char *p = j->p;
-    struct str rest = {p, (size_t)(j->end - p)};
+    struct str rest = rest_of(j);
     double number = 0;
     int r = 0;
 
@@ -183,7 +181,7 @@ static int read_number(struct json *j)
 
 static int read_word(struct json *j, struct str word, int type)
 {
-    struct str rest = {j->p, (size_t)(j->end - j->p)};
+    struct str rest = rest_of(j);
     uint32_t offset = offset_of(j, j->p);
 
     if (!str_starts_with(rest, word))
@@ -205,34 +203,14 @@ static int read_open(struct json *j, bool is_list)
     return r;
 }
 
-/* To behind the closing quote of the string whose opening one is at p. */
-static const char *pass_string(const char *p, const char *end)
+/* Skips the object or list at p, however deep and whatever its keys. */
+static int skip_unchecked(struct json *j)
 {
-    for (p++; p < end && *p != '"'; p++) {
-        if (*p == '\\' && end - p > 1)
-            p++;
-    }
-    return p < end ? p + 1 : end;
-}
+    size_t length = 0;
 
-/* The object or list at p, however deep and whatever its keys. */
-static int pass_over(struct json *j)
-{
-    const char *p = j->p;
-    size_t depth = 0;
-
-    do {
-        if (*p == '"') {
-            p = pass_string(p, j->end);
-            continue;
-        }
-        depth += *p == '{' || *p == '[';
-        depth -= *p == '}' || *p == ']';
-        p++;
-    } while (depth > 0 && p < j->end);
-    if (depth > 0)
+    if (!json_skip_value(rest_of(j), &length))
         return refuse(j, j->end, WHAT_ENDS);
-    j->p = p;
+    j->p += length;
     return 0;
 }
 
@@ -241,7 +219,7 @@ static int read_value(struct json *j, enum json_expect *ret_expect)
 {
     *ret_expect = JSON_NEXT;
     if (j->rest_unchecked && !builder_keeps(&j->builder) && (*j->p == '{' || *j->p == '['))
-        return pass_over(j);
+        return skip_unchecked(j);
     switch (*j->p) {
     case '{':
         *ret_expect = JSON_FIRST_KEY;
@@ -290,7 +268,7 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
             return -ENOMEM;
         builder_name(&j->builder, name);
     }
-    j->p = skip_blanks(j->p, j->end);
+    skip_blanks(j);
     if (j->p == j->end || *j->p != ':')
         return refuse(j, j->p, "a colon is missing behind the key");
     j->p++;
@@ -354,7 +332,7 @@ static int read_document(struct json *j)
     while (expect != JSON_END) {
         int r = 0;
 
-        j->p = skip_blanks(j->p, j->end);
+        skip_blanks(j);
         if (j->p == j->end)
             return refuse(j, j->p, WHAT_ENDS);
         r = read_part(j, &expect);

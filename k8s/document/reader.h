@@ -53,9 +53,6 @@ int yaml_read(struct str text, size_t begin, size_t end, const struct document_o
               struct arena *arena, cJSON **ret_tree, struct reader_fault *reterr)
     __attribute__((warn_unused_result, nonnull));
 
-/* Behind blanks. */
-size_t json_skip_blanks(struct str text, size_t offset);
-
 /* A number in JSON's grammar, which s is. 0 or -ENOMEM. */
 int json_number(struct str s, struct arena *arena, double *ret_number)
     __attribute__((warn_unused_result, nonnull));

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "k8s/document/document.h"
+#include "k8s/document/json_skip.h"
 #include "k8s/document/reader.h"
 
 #define MARKER STR("---")
