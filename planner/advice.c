@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "planner/base/array.h"
 #include "planner/base/buffer.h"
 #include "planner/base/list.h"
 #include "planner/base/tree.h"
@@ -13,6 +14,8 @@
 #define ADVICE_MAX_TEXT_BYTES ((size_t)4 * 1024 * 1024)
 #define INSTEAD_MAX_BYTES ((size_t)PLAN_MAX_ITEMS * (PLAN_MAX_TEXT_BYTES + 2))
 
+#define MAX_STEPS SIZE_MAX /* the size of the input bounds them: one for each value */
+
 /* One advice under way. */
 struct adviser {
     struct arena *arena;
@@ -20,22 +23,16 @@ struct adviser {
     struct str_list paths, names; /* the baseline's, normalised */
     bool paths_given, names_given;
     struct advice_step *steps;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static int advise(struct adviser *a, struct advice_step step)
 {
-    if (a->count == a->room) {
-        size_t room = a->room > 0 ? 2 * a->room : 8;
-        struct advice_step *steps = arena_alloc(a->arena, room, sizeof(*steps));
+    int r = array_grow_in(a->arena, &a->steps, &a->capacity, a->count + 1, sizeof(*a->steps),
+                          MAX_STEPS);
 
-        if (steps == NULL)
-            return -ENOMEM;
-        for (size_t i = 0; i < a->count; i++)
-            steps[i] = a->steps[i];
-        a->steps = steps;
-        a->room = room;
-    }
+    if (r < 0)
+        return r;
     a->steps[a->count++] = step;
     return 0;
 }

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 16 /* findings */
+#include "planner/base/array.h"
+
+#define MAX_FINDINGS SIZE_MAX /* the size of the input bounds them: one or two for each value */
 
 static const struct {
     enum plan_decision class;
@@ -42,25 +44,13 @@ enum plan_decision findings_class(enum plan_code code)
     return (size_t)code < PLAN_CODE_COUNT ? codes[code].class : PLAN_UNDECIDED;
 }
 
-static bool findings_grow(struct findings *findings)
-{
-    size_t room = findings->room > 0 ? findings->room * 2 : FIRST_ROOM;
-    struct plan_finding *items = arena_alloc(findings->arena, room, sizeof(*items));
-
-    if (items == NULL)
-        return false;
-    if (findings->count > 0)
-        memcpy(items, findings->items, findings->count * sizeof(*items));
-    findings->items = items;
-    findings->room = room;
-    return true;
-}
-
 void findings_add(struct findings *findings, enum plan_code code, struct str message)
 {
     if (findings->error != 0)
         return;
-    if (!str_present(message) || (findings->count == findings->room && !findings_grow(findings))) {
+    if (!str_present(message) ||
+        array_grow_in(findings->arena, &findings->items, &findings->capacity, findings->count + 1,
+                      sizeof(*findings->items), MAX_FINDINGS) < 0) {
         findings->error = -ENOMEM;
         return;
     }

@@ -16,7 +16,7 @@ struct findings {
     struct arena *arena; /* borrowed; owns list and messages */
     struct plan_finding *items;
     size_t count;
-    size_t room;
+    size_t capacity;
     int error; /* 0 or -ENOMEM */
 };
 

@@ -25,7 +25,7 @@
  * can hold them: libyaml's own copies go with their events. */
 struct yaml_names {
     char *ptr; /* owned */
-    size_t len, room;
+    size_t len, capacity;
     size_t max_bytes;
 };
 

@@ -4,30 +4,10 @@
 #include <string.h>
 
 #include "k8s/document/yaml.h"
+#include "planner/base/array.h"
 
-#define NAMES_MIN_ROOM 256
 #define NAME_MAX_GROWTH 6 /* bytes that one byte of a name takes in JSON */
 #define FIRST_PRINTABLE 0x20
-
-/* Room for so many bytes more. */
-static int names_reserve(struct yaml_names *names, size_t bytes)
-{
-    size_t room = names->room > 0 ? names->room : NAMES_MIN_ROOM;
-    char *ptr = NULL;
-
-    if (bytes > names->max_bytes - names->len)
-        return -E2BIG;
-    while (room < names->len + bytes)
-        room *= 2;
-    if (room <= names->room)
-        return 0;
-    ptr = realloc(names->ptr, room);
-    if (ptr == NULL)
-        return -ENOMEM;
-    names->ptr = ptr;
-    names->room = room;
-    return 0;
-}
 
 static size_t put_name_byte(char *out, char c)
 {
@@ -54,7 +34,9 @@ int yaml_add_name(struct yaml *y, struct str name, bool *ret_twice)
     if (__builtin_mul_overflow(name.len, NAME_MAX_GROWTH, &bytes) ||
         __builtin_add_overflow(bytes, 2, &bytes))
         return -E2BIG;
-    r = names_reserve(names, bytes);
+    if (bytes > names->max_bytes - names->len)
+        return -E2BIG;
+    r = array_grow(&names->ptr, &names->capacity, names->len + bytes, 1, names->max_bytes);
     if (r < 0)
         return r;
     names->ptr[names->len++] = '"';

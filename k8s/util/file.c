@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_FIRST_NAMES 64
+#include "planner/base/array.h"
+
+#define MAX_NAMES SIZE_MAX /* the arena has a limit where one is wanted */
 
 static void file_close(int *fd)
 {
@@ -68,24 +70,17 @@ static bool file_name_wanted(struct str name, const char *const *endings)
     return false;
 }
 
-static int file_names_add(struct arena *arena, struct file_names *names, size_t *room,
+static int file_names_add(struct arena *arena, struct file_names *names, size_t *capacity,
                           struct str name)
 {
     char *copy = arena_copy(arena, name);
+    int r = copy != NULL ? 0 : -ENOMEM;
 
-    if (copy == NULL)
-        return -ENOMEM;
-    if (names->count == *room) {
-        size_t more = *room > 0 ? *room * 2 : FILE_FIRST_NAMES;
-        const char **items = arena_alloc(arena, more, sizeof(*items));
-
-        if (items == NULL)
-            return -ENOMEM;
-        if (names->count > 0)
-            memcpy(items, names->items, names->count * sizeof(*items));
-        names->items = items;
-        *room = more;
-    }
+    if (r == 0)
+        r = array_grow_in(arena, &names->items, capacity, names->count + 1, sizeof(*names->items),
+                          MAX_NAMES);
+    if (r < 0)
+        return r;
     names->items[names->count++] = copy;
     return 0;
 }
@@ -99,7 +94,7 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
                      struct file_names *ret_names)
 {
     struct file_names names = {0};
-    size_t room = 0;
+    size_t capacity = 0;
 
     for (;;) {
         const struct dirent *entry = NULL;
@@ -113,7 +108,7 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
             break;
         if (!file_name_wanted(str_of(entry->d_name), endings))
             continue;
-        r = file_names_add(arena, &names, &room, str_of(entry->d_name));
+        r = file_names_add(arena, &names, &capacity, str_of(entry->d_name));
         if (r < 0)
             return r;
     }

@@ -3,7 +3,7 @@
 #define PLANNER_BASE_ARRAY_H
 
 /*
- * array - growth of an array on the heap.
+ * array - growth of arrays, on the heap and in an arena.
  *
  *     #define MAX_KEYS 1000
  *     struct key *keys = NULL;
@@ -14,18 +14,22 @@
  *         return r;
  *     keys[count++] = key;
  *
- * The capacity doubles, so that n items cost O(n) copies. The caller owns the array and releases it
- * with free(). New items are not zeroed. The old memory is not overwritten: not for secrets.
- * For memory that lives in an arena use buffer.h or arena_alloc().
+ * The capacity doubles, so that n items cost O(n) copies. The old memory is not overwritten: not
+ * for secrets. For text in an arena use buffer.h.
  *
  * Errors     0, or -E2BIG: more than max items wanted; -ENOMEM: out of memory, or a size in bytes
  *            that does not fit into size_t. After an error the array and its capacity are
  *            unchanged.
+ * Ownership  array_grow(): the caller owns the array and releases it with free(). New items are not
+ *            zeroed. array_grow_in(): the array lives in the arena, and so does each smaller one
+ *            before it. New items are zeroed.
  * Units      items of item_bytes bytes each.
  * Threads    none of its own state; the array belongs to one thread at a time.
  */
 
 #include <stddef.h>
+
+#include "planner/base/arena.h"
 
 /*
  * Makes room for `wanted` items in all. array is the address of the pointer to the first item
@@ -34,5 +38,9 @@
  */
 int array_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes, size_t max)
     __attribute__((warn_unused_result, nonnull));
+
+/* As array_grow(), in an arena. */
+int array_grow_in(struct arena *arena, void *array, size_t *capacity, size_t wanted,
+                  size_t item_bytes, size_t max) __attribute__((warn_unused_result, nonnull));
 
 #endif

@@ -79,3 +79,27 @@ Test(array, a_size_that_overflows_is_out_of_memory)
     cr_expect_eq(capacity, first);
     free(items);
 }
+
+Test(array, grows_in_an_arena_and_stays_as_it_is_at_its_limit)
+{
+    cleanup_arena struct arena arena = {0};
+    int *items = NULL;
+    size_t capacity = 0;
+
+    for (size_t count = 0; count < 100; count++) {
+        cr_assert_eq(array_grow_in(&arena, &items, &capacity, count + 1, sizeof(*items), MAX_ITEMS),
+                     0);
+        cr_expect_eq(items[count], 0);
+        items[count] = (int)count;
+    }
+    for (size_t i = 0; i < 100; i++)
+        cr_expect_eq(items[i], (int)i);
+    cr_expect_eq(array_grow_in(&arena, &items, &capacity, MAX_ITEMS + 1, sizeof(*items), MAX_ITEMS),
+                 -E2BIG);
+    arena.limit_bytes = arena.held_bytes;
+    int *before = items;
+    cr_expect_eq(array_grow_in(&arena, &items, &capacity, SIZE_MAX, sizeof(*items), SIZE_MAX),
+                 -ENOMEM);
+    cr_expect_eq(items, before);
+    cr_expect_eq(capacity, 128);
+}
