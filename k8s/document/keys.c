@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getrandom */
-
 #include "k8s/document/keys.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "k8s/document/json_text.h"
 #include "k8s/util/siphash.h"
@@ -26,7 +23,7 @@ static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
 
 static void seed_get(void)
 {
-    seeded = getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed);
+    seeded = siphash_seed_make(&seed) == 0;
 }
 
 void keys_init(struct keys *keys, struct str text, size_t max_bytes, struct arena *arena)

@@ -362,7 +362,7 @@ static int take_event(struct yaml *y, const yaml_event_t *event)
 static int take_events(struct yaml *y, yaml_parser_t *parser)
 {
     for (;;) {
-        __attribute__((cleanup(yaml_event_delete))) yaml_event_t event = {0};
+        cleanup_yaml_event yaml_event_t event = {0};
         int r = 0;
 
         if (yaml_parser_parse(parser, &event) == 0)
@@ -377,7 +377,7 @@ static int take_events(struct yaml *y, yaml_parser_t *parser)
 
 static int parse(struct yaml *y)
 {
-    __attribute__((cleanup(yaml_parser_delete))) yaml_parser_t parser = {0};
+    cleanup_yaml_parser yaml_parser_t parser = {0};
 
     if (yaml_parser_initialize(&parser) == 0)
         return -ENOMEM;

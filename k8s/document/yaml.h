@@ -18,6 +18,9 @@
 #include "k8s/document/keys.h"
 #include "k8s/document/reader.h"
 
+#define cleanup_yaml_event __attribute__((cleanup(yaml_event_delete)))
+#define cleanup_yaml_parser __attribute__((cleanup(yaml_parser_delete)))
+
 #define YAML_MAX_ANCHORS 1000 /* of one document */
 #define YAML_MAX_MERGED 1000  /* members that merge keys bring into one object */
 

@@ -2,18 +2,19 @@
 #include "k8s/util/base64.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#include "k8s/util/gnutls_handles.h"
 
 /* The six bits that c stands for, or -1. */
 static int base64_bits(char c)
 {
-    if (c >= 'A' && c <= 'Z')
+    if (text_is_upper(c))
         return c - 'A';
-    if (c >= 'a' && c <= 'z')
+    if (text_is_lower(c))
         return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
+    if (text_is_digit(c))
         return c - '0' + 52;
     if (c == '+')
         return 62;
@@ -70,24 +71,15 @@ int base64_decode(struct str text, size_t max_bytes, unsigned char *ret_bytes, s
 
 int base64_encode(struct str bytes, struct arena *arena, struct str *ret_text)
 {
-    size_t room = 0;
-    size_t len = 0;
+    const gnutls_datum_t data = datum_of(bytes);
+    cleanup_datum gnutls_datum_t encoded = {0};
     char *text = NULL;
 
-    if (__builtin_mul_overflow(bytes.len / 3 + 1, (size_t)4, &room))
+    if (bytes.len > UINT_MAX || gnutls_base64_encode2(&data, &encoded) < 0)
         return -ENOMEM;
-    text = arena_alloc(arena, room + 1, 1);
+    text = arena_copy(arena, (struct str){(const char *)encoded.data, encoded.size});
     if (text == NULL)
         return -ENOMEM;
-    for (size_t i = 0; i < bytes.len; i += 3) {
-        size_t count = bytes.len - i < 3 ? bytes.len - i : 3;
-        uint32_t bits = 0;
-
-        for (size_t j = 0; j < 3; j++)
-            bits = bits << 8 | (j < count ? (unsigned char)bytes.ptr[i + j] : 0);
-        for (size_t j = 0; j < 4; j++)
-            text[len++] = j <= count ? alphabet[bits >> (18 - 6 * j) & 0x3f] : '=';
-    }
-    *ret_text = (struct str){.ptr = text, .len = len};
+    *ret_text = (struct str){.ptr = text, .len = encoded.size};
     return 0;
 }

@@ -17,9 +17,10 @@ int digest_make(struct str bytes, unsigned char ret_digest[static DIGEST_BYTES])
 
 int digest_make_text(struct str bytes, struct arena *arena, struct str *ret_text)
 {
-    static const char hex[] = "0123456789abcdef";
     const struct str prefix = STR("sha256:");
     unsigned char digest[DIGEST_BYTES] = {0};
+    const gnutls_datum_t data = {.data = digest, .size = sizeof(digest)};
+    size_t hex_bytes = DIGEST_TEXT_BYTES + 1 - prefix.len; /* with NUL */
     int r = digest_make(bytes, digest);
     char *text = NULL;
 
@@ -29,10 +30,8 @@ int digest_make_text(struct str bytes, struct arena *arena, struct str *ret_text
     if (text == NULL)
         return -ENOMEM;
     memcpy(text, prefix.ptr, prefix.len);
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        text[prefix.len + 2 * i] = hex[digest[i] >> 4];
-        text[prefix.len + 2 * i + 1] = hex[digest[i] & 0xf];
-    }
+    if (gnutls_hex_encode(&data, text + prefix.len, &hex_bytes) < 0)
+        return -EIO;
     *ret_text = (struct str){.ptr = text, .len = DIGEST_TEXT_BYTES};
     return 0;
 }

@@ -11,13 +11,12 @@
 
 #define MAX_NAMES SIZE_MAX /* the arena has a limit where one is wanted */
 
-static void file_close(int *fd)
+void file_close(int *fd)
 {
     if (*fd >= 0)
         (void)close(*fd);
+    *fd = -1;
 }
-
-#define cleanup_fd __attribute__((cleanup(file_close)))
 
 static void file_mark(int folder_fd, dev_t *ret_dev, ino_t *ret_ino)
 {
@@ -118,13 +117,12 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
     return 0;
 }
 
-/* To the end, or to the end of room; a short read is no end. */
-static int file_read_to_end(int fd, char *bytes, size_t room, size_t *ret_len)
+int file_read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
 {
     size_t len = 0;
 
-    while (len < room) {
-        ssize_t n = read(fd, bytes + len, room - len);
+    while (len < capacity) {
+        ssize_t n = read(fd, bytes + len, capacity - len);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -145,7 +143,7 @@ static int file_read_at(int folder_fd, const char *name, size_t max_bytes, struc
     struct stat state = {0};
     char *bytes = NULL;
     size_t len = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     int r = 0;
 
     if (fd < 0 || fstat(fd, &state) < 0)
@@ -154,15 +152,15 @@ static int file_read_at(int folder_fd, const char *name, size_t max_bytes, struc
         return -ENODATA;
     if (state.st_size < 0 || (uintmax_t)state.st_size > max_bytes)
         return -EFBIG;
-    /* one byte more than it is said to have: a file that grows meanwhile is read again later */
-    room = (size_t)state.st_size + 1;
-    bytes = arena_alloc(arena, room, 1);
+    /* one byte more than its size: a file that grows in the meantime is noticed */
+    capacity = (size_t)state.st_size + 1;
+    bytes = arena_alloc(arena, capacity, 1);
     if (bytes == NULL)
         return -ENOMEM;
-    r = file_read_to_end(fd, bytes, room, &len);
+    r = file_read_full(fd, bytes, capacity, &len);
     if (r < 0)
         return r;
-    if (len == room)
+    if (len == capacity)
         return -EAGAIN;
     *ret_bytes = (struct str){.ptr = bytes, .len = len};
     return 0;

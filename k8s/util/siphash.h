@@ -20,6 +20,9 @@ struct siphash_seed {
     uint64_t k1;
 };
 
+/* A seed from the system's random numbers. 0; -EIO where it gives none. */
+int siphash_seed_make(struct siphash_seed *ret_seed) __attribute__((warn_unused_result, nonnull));
+
 struct siphash {
     uint64_t v0, v1, v2, v3;
     uint64_t word;  /* bytes that do not fill eight yet, the first one lowest */

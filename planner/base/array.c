@@ -23,7 +23,8 @@ static size_t next_capacity(size_t capacity, size_t wanted, size_t max)
     return doubled > wanted ? doubled : wanted;
 }
 
-/* Sets *ret_wider to the new capacity, or to 0 where the capacity suffices. */
+/* Sets *ret_wider to the new capacity, or to 0 where the capacity suffices. The new capacity in
+ * bytes fits into size_t. */
 static int plan_growth(size_t capacity, size_t wanted, size_t item_bytes, size_t max,
                        size_t *ret_wider)
 {
@@ -57,7 +58,7 @@ int array_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes, 
 
     if (r < 0 || wider == 0)
         return r;
-    items = reallocarray(load(array, *capacity), wider, item_bytes);
+    items = realloc(load(array, *capacity), wider * item_bytes);
     if (items == NULL)
         return -ENOMEM;
     memcpy(array, &items, sizeof(items));
