@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena - memory with one lifetime: many allocations, one release.
+ *
+ * An arena takes blocks from the system and hands out pieces of the newest one. Blocks double in
+ * size, so that a small request costs little and a large one few calls of malloc().
+ */
 #include "planner/base/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +22,7 @@
 
 #ifdef ARENA_GUARDED
 #include <sanitizer/asan_interface.h>
-#define GUARD_BYTES 16 /* between two allocations, so that the sanitizer sees an overrun */
+#define GUARD_BYTES 16 /* between two allocations, so that the sanitizer finds an overrun */
 #define guard_close(ptr, bytes) ASAN_POISON_MEMORY_REGION(ptr, bytes)
 #define guard_open(ptr, bytes) ASAN_UNPOISON_MEMORY_REGION(ptr, bytes)
 #else
@@ -29,70 +36,72 @@
 #define LAST_BLOCK_BYTES ((size_t)1 << 20)
 
 struct arena_block {
-    _Alignas(max_align_t) struct arena_block *before; /* owned */
-    size_t bytes;                                     /* of the whole block, this head included */
-    char room[];
+    _Alignas(max_align_t) struct arena_block *previous; /* owned */
+    size_t bytes;                                       /* of the whole block, with this header */
+    char data[];
 };
 
-static bool arena_within_limit(const struct arena *arena, size_t bytes)
+static bool is_within_limit(const struct arena *arena, size_t bytes)
 {
     return arena->limit_bytes == 0 || (arena->held_bytes <= arena->limit_bytes &&
                                        bytes <= arena->limit_bytes - arena->held_bytes);
 }
 
-static struct arena_block *arena_take(struct arena *arena, size_t bytes)
+static struct arena_block *add_block(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = NULL;
 
-    if (!arena_within_limit(arena, bytes))
+    if (!is_within_limit(arena, bytes))
         return NULL;
     if (arena->may_grow != NULL && !arena->may_grow(arena->may_grow_context, bytes))
         return NULL;
     block = malloc(bytes);
     if (block == NULL)
         return NULL;
-    *block = (struct arena_block){.before = arena->last, .bytes = bytes};
+    *block = (struct arena_block){.previous = arena->last, .bytes = bytes};
     arena->last = block;
     arena->held_bytes += bytes;
     return block;
 }
 
-/* Of the current block's room: what is aligned from its front, texts from its back, so that
- * neither costs the other anything. */
-static char *arena_take_front(struct arena *arena, size_t bytes)
+/* Aligned memory is taken from the front of the current block, text from its back: so text leaves
+ * no gaps for alignment. */
+static char *take_front(struct arena *arena, size_t bytes)
 {
     char *ptr = arena->free;
 
+    assert(bytes <= arena->free_bytes);
     arena->free += bytes;
     arena->free_bytes -= bytes;
     return ptr;
 }
 
-static char *arena_take_back(struct arena *arena, size_t bytes)
+static char *take_back(struct arena *arena, size_t bytes)
 {
+    assert(bytes <= arena->free_bytes);
     arena->free_bytes -= bytes;
     return arena->free + arena->free_bytes;
 }
 
-/* Room for `bytes`, which the current block has not. What is too big for an ordinary block, or
- * for what the limit leaves of one, gets a block of its own; the current one stays in use then. */
-static char *arena_grow(struct arena *arena, size_t bytes,
-                        char *(*take)(struct arena *arena, size_t bytes))
+/* Takes `bytes` that do not fit into the current block. An allocation that is too big for an
+ * ordinary block, or for the rest of the limit, gets a block of its own; the current one stays in
+ * use. */
+static char *take_from_new_block(struct arena *arena, size_t bytes,
+                                 char *(*take)(struct arena *arena, size_t bytes))
 {
     size_t ordinary = arena->next_block_bytes != 0 ? arena->next_block_bytes : FIRST_BLOCK_BYTES;
-    bool own =
-        bytes > ordinary - sizeof(struct arena_block) || !arena_within_limit(arena, ordinary);
+    bool own = bytes > ordinary - sizeof(struct arena_block) || !is_within_limit(arena, ordinary);
     struct arena_block *block = NULL;
 
     if (bytes > SIZE_MAX - sizeof(struct arena_block))
         return NULL;
-    block = arena_take(arena, own ? sizeof(struct arena_block) + bytes : ordinary);
+    block = add_block(arena, own ? sizeof(struct arena_block) + bytes : ordinary);
     if (block == NULL)
         return NULL;
-    guard_close(block->room, block->bytes - sizeof(struct arena_block));
+    guard_close(block->data, block->bytes - sizeof(struct arena_block));
     if (own)
-        return block->room;
-    arena->free = block->room;
+        return block->data;
+    arena->free = block->data;
     arena->free_bytes = block->bytes - sizeof(struct arena_block);
     arena->next_block_bytes = ordinary < LAST_BLOCK_BYTES ? ordinary * 2 : ordinary;
     return take(arena, bytes);
@@ -106,12 +115,12 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &wanted) ||
         __builtin_add_overflow(wanted, ALIGN_BYTES + GUARD_BYTES, &bytes))
         return NULL;
-    /* never nothing: two allocations have two addresses */
+    /* at least one unit: two allocations have two addresses */
     if (wanted == 0)
         bytes++;
     bytes = (bytes - 1) / ALIGN_BYTES * ALIGN_BYTES;
-    ptr = bytes <= arena->free_bytes ? arena_take_front(arena, bytes)
-                                     : arena_grow(arena, bytes, arena_take_front);
+    ptr = bytes <= arena->free_bytes ? take_front(arena, bytes)
+                                     : take_from_new_block(arena, bytes, take_front);
     if (ptr == NULL)
         return NULL;
     guard_open(ptr, wanted);
@@ -123,10 +132,10 @@ char *arena_alloc_text(struct arena *arena, size_t count)
     size_t bytes = count > 0 ? count : 1;
     char *ptr = NULL;
 
-    if (GUARD_BYTES > 0) /* the sanitizer marks whole units */
+    if (GUARD_BYTES > 0) /* the sanitizer marks whole units of memory only */
         return arena_alloc(arena, count, 1);
-    ptr = bytes <= arena->free_bytes ? arena_take_back(arena, bytes)
-                                     : arena_grow(arena, bytes, arena_take_back);
+    ptr = bytes <= arena->free_bytes ? take_back(arena, bytes)
+                                     : take_from_new_block(arena, bytes, take_back);
     return ptr != NULL ? memset(ptr, 0, bytes) : NULL;
 }
 
@@ -134,8 +143,9 @@ size_t arena_used_bytes(const struct arena *arena)
 {
     size_t used = 0;
 
-    for (const struct arena_block *block = arena->last; block != NULL; block = block->before)
+    for (const struct arena_block *block = arena->last; block != NULL; block = block->previous)
         used += block->bytes - sizeof(struct arena_block);
+    assert(used >= arena->free_bytes);
     return used - arena->free_bytes;
 }
 
@@ -150,11 +160,11 @@ void arena_release(struct arena *arena)
     struct arena_block *block = arena->last;
 
     while (block != NULL) {
-        struct arena_block *before = block->before;
+        struct arena_block *previous = block->previous;
 
-        guard_open(block->room, block->bytes - sizeof(struct arena_block));
+        guard_open(block->data, block->bytes - sizeof(struct arena_block));
         free(block);
-        block = before;
+        block = previous;
     }
     arena->last = NULL;
     arena->free = NULL;
@@ -165,9 +175,9 @@ void arena_release(struct arena *arena)
 
 void arena_wipe(struct arena *arena)
 {
-    for (struct arena_block *block = arena->last; block != NULL; block = block->before) {
-        guard_open(block->room, block->bytes - sizeof(struct arena_block));
-        explicit_bzero(block->room, block->bytes - sizeof(struct arena_block));
+    for (struct arena_block *block = arena->last; block != NULL; block = block->previous) {
+        guard_open(block->data, block->bytes - sizeof(struct arena_block));
+        explicit_bzero(block->data, block->bytes - sizeof(struct arena_block));
     }
     arena_release(arena);
 }

@@ -5,11 +5,12 @@
 /*
  * arena - memory with one lifetime: many allocations, one release.
  *
- * {0} is a valid empty arena without a limit. Not thread-safe: one arena belongs to one request
- * or one object. Nothing is freed before arena_release().
+ * {0} is a valid empty arena without a limit. One arena belongs to one request or one object.
+ * Nothing is freed before arena_release().
  *
  * Errors     NULL: out of memory, a size that overflows, or the arena's limit reached.
  * Units      bytes.
+ * Threads    one arena is used by one thread at a time.
  */
 
 #include <stddef.h>
@@ -20,13 +21,14 @@ struct arena_block;
 
 struct arena {
     struct arena_block *last; /* owned */
-    char *free;               /* what is left of the current block */
+    char *free;               /* the unused part of the current block */
     size_t free_bytes;
     size_t next_block_bytes;
     size_t held_bytes;  /* taken from the system so far */
     size_t limit_bytes; /* 0: none */
 
-    /* Asked before every block is taken from the system; false refuses it. May be NULL. */
+    /* Called before each block is taken from the system; false refuses the block. NULL: no check.
+     */
     bool (*may_grow)(void *context, size_t bytes);
     void *may_grow_context;
 };
@@ -35,27 +37,27 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
     __attribute__((warn_unused_result, nonnull));
 
-/* So many zeroed bytes for a text, which need no alignment: many short ones lie close together. */
+/* count zeroed bytes for a text. They are not aligned, so that short texts are packed densely. */
 char *arena_alloc_text(struct arena *arena, size_t count)
     __attribute__((warn_unused_result, nonnull));
 
-/* A copy of s with a NUL behind it; an absent text gives "" (never NULL but on failure). */
+/* A copy of s with a NUL after it. An absent text gives "": NULL means failure only. */
 char *arena_copy(struct arena *arena, struct str s) __attribute__((warn_unused_result, nonnull(1)));
 
-/* Text made by a printf format, with a NUL behind it; an absent text on failure. */
+/* Text formatted as by printf(), with a NUL after it; an absent text on failure. */
 struct str arena_format(struct arena *arena, const char *format, ...)
     __attribute__((warn_unused_result, format(printf, 2, 3)));
 
-/* What was handed out so far, with what its alignment cost. */
+/* Bytes allocated so far, including those lost to alignment. */
 size_t arena_used_bytes(const struct arena *arena) __attribute__((nonnull));
 
-/* So much will be asked for: the first block of an empty arena is to be of that size. */
+/* A hint for an empty arena: its first block is made large enough for that many bytes. */
 void arena_expect(struct arena *arena, size_t bytes) __attribute__((nonnull));
 
-/* Frees everything. The arena is empty again, its limit stays. */
+/* Frees everything. The arena is empty again and keeps its limit. */
 void arena_release(struct arena *arena);
 
-/* The same, and overwrites what was in it: for keys. */
+/* The same, but overwrites the memory first: for keys and passwords. */
 void arena_wipe(struct arena *arena);
 
 #define cleanup_arena __attribute__((cleanup(arena_release)))

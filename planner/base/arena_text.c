@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena_text - copies of texts and formatted texts in an arena.
+ *
+ * A file of its own, so that a test can replace arena_alloc_text() and let an allocation made here
+ * fail.
+ */
 #include "planner/base/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Apart from arena_alloc_text(), so that a test can let an allocation made here fail. */
-
-#define SHORT_TEXT_BYTES 256 /* of most texts we make; longer ones are formatted twice */
+#define SHORT_TEXT_BYTES 256 /* most texts are shorter; a longer one is formatted twice */
 
 char *arena_copy(struct arena *arena, struct str s)
 {

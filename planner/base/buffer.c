@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buffer - text that grows in an arena, up to a limit.
+ *
+ * Packets, responses and reports are written through it. JSON strings are escaped here, eight bytes
+ * at a time: most bytes of a packet are inside strings.
+ */
 #include "planner/base/buffer.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <limits.h>
@@ -8,33 +15,34 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define FIRST_ROOM_BYTES 1024
-#define SHORT_TEXT_BYTES 256 /* of most formatted texts; longer ones are formatted twice */
+#define FIRST_BYTES 1024
+#define SHORT_TEXT_BYTES 256 /* of most formatted texts; a longer one is formatted twice */
 #define ESCAPED_BYTES 6      /* \u00xx */
-#define PIECE_BYTES 256      /* for which room is made at once */
+#define PIECE_BYTES 256      /* for which memory is reserved at once */
 
 struct buffer buffer_make(struct arena *arena, size_t max_bytes)
 {
     return (struct buffer){.arena = arena, .max_bytes = max_bytes};
 }
 
-/* Room for more bytes and a NUL behind them. */
-static bool buffer_reserve(struct buffer *b, size_t more)
+/* Makes room for `more` bytes and a NUL after them. */
+static bool reserve(struct buffer *b, size_t more)
 {
-    size_t room = b->room > 0 ? b->room : FIRST_ROOM_BYTES;
+    size_t capacity = b->capacity > 0 ? b->capacity : FIRST_BYTES;
     char *ptr = NULL;
 
     if (b->error != 0)
         return false;
+    assert(b->ptr == NULL || b->len < b->capacity);
     if (b->len > b->max_bytes || more > b->max_bytes - b->len) {
         b->error = -E2BIG;
         return false;
     }
-    if (b->ptr != NULL && more < b->room - b->len)
+    if (b->ptr != NULL && more < b->capacity - b->len)
         return true;
-    while (room - b->len <= more && room <= SIZE_MAX / 2)
-        room *= 2;
-    ptr = room - b->len > more ? arena_alloc(b->arena, room, 1) : NULL;
+    while (capacity - b->len <= more && capacity <= SIZE_MAX / 2)
+        capacity *= 2;
+    ptr = capacity - b->len > more ? arena_alloc(b->arena, capacity, 1) : NULL;
     if (ptr == NULL) {
         b->error = -ENOMEM;
         return false;
@@ -42,13 +50,13 @@ static bool buffer_reserve(struct buffer *b, size_t more)
     if (b->ptr != NULL)
         memcpy(ptr, b->ptr, b->len);
     b->ptr = ptr;
-    b->room = room;
+    b->capacity = capacity;
     return true;
 }
 
 void buffer_add(struct buffer *b, struct str s)
 {
-    if (s.len == 0 || !buffer_reserve(b, s.len))
+    if (s.len == 0 || !reserve(b, s.len))
         return;
     memcpy(b->ptr + b->len, s.ptr, s.len);
     b->len += s.len;
@@ -56,7 +64,7 @@ void buffer_add(struct buffer *b, struct str s)
 
 void buffer_add_char(struct buffer *b, char c)
 {
-    if (!buffer_reserve(b, 1))
+    if (!reserve(b, 1))
         return;
     b->ptr[b->len++] = c;
 }
@@ -74,7 +82,7 @@ void buffer_add_format(struct buffer *b, const char *format, ...)
         b->error = b->error != 0 ? b->error : -ENOMEM;
         return;
     }
-    if (!buffer_reserve(b, (size_t)n))
+    if (!reserve(b, (size_t)n))
         return;
     if ((size_t)n < sizeof(first)) {
         memcpy(b->ptr + b->len, first, (size_t)n);
@@ -91,7 +99,7 @@ static bool json_needs_escape(char c)
     return (unsigned char)c < 0x20 || c == '"' || c == '\\';
 }
 
-/* The letter of the short escape (\n), or 0 where there is only \u00xx. */
+/* The letter of the short escape (`n` of \n), or 0 for a byte that has only \u00xx. */
 static char json_short_escape(char c)
 {
     switch (c) {
@@ -113,7 +121,7 @@ static char json_short_escape(char c)
     }
 }
 
-static void buffer_add_escaped(struct buffer *b, char c)
+static void add_escaped(struct buffer *b, char c)
 {
     char letter = json_short_escape(c);
 
@@ -126,8 +134,8 @@ static void buffer_add_escaped(struct buffer *b, char c)
     }
 }
 
-/* In each byte of the word that has to be escaped the highest bit is set. Bits above the lowest one
- * that is set may be wrong: a borrow runs upwards. */
+/* Sets the highest bit of each byte of the word that must be escaped. Only the lowest bit set is
+ * reliable: a borrow can set further ones above it. */
 static uint64_t json_escape_bits(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
@@ -138,25 +146,26 @@ static uint64_t json_escape_bits(uint64_t word)
            high;
 }
 
-/* Text by text, for where room is short. */
-static void buffer_add_json_slowly(struct buffer *b, struct str s)
+/* Byte by byte: for the rest of a piece, and for text near the limit. */
+static void add_json_bytes(struct buffer *b, struct str s)
 {
-    size_t done = 0;
+    size_t added = 0;
 
     for (size_t i = 0; i < s.len; i++) {
         if (!json_needs_escape(s.ptr[i]))
             continue;
-        buffer_add(b, (struct str){.ptr = s.ptr + done, .len = i - done});
-        buffer_add_escaped(b, s.ptr[i]);
-        done = i + 1;
+        buffer_add(b, (struct str){.ptr = s.ptr + added, .len = i - added});
+        add_escaped(b, s.ptr[i]);
+        added = i + 1;
     }
-    if (done < s.len)
-        buffer_add(b, (struct str){.ptr = s.ptr + done, .len = s.len - done});
+    if (added < s.len)
+        buffer_add(b, (struct str){.ptr = s.ptr + added, .len = s.len - added});
 }
 
-/* As many whole words as the piece has, each stored before it is looked at. There is room for the
- * whole piece with every byte escaped, and a word behind it. How many bytes were taken. */
-static size_t buffer_add_json_words(struct buffer *b, struct str piece)
+/* Adds the whole words of the piece; returns how many of its bytes were added. Each word is stored
+ * before it is examined, so memory is reserved for the piece with every byte escaped and one word
+ * more. */
+static size_t add_json_words(struct buffer *b, struct str piece)
 {
     size_t i = 0;
 
@@ -177,7 +186,7 @@ static size_t buffer_add_json_words(struct buffer *b, struct str piece)
             b->ptr[b->len++] = '\\';
             b->ptr[b->len++] = json_short_escape(piece.ptr[i]);
         } else {
-            buffer_add_escaped(b, piece.ptr[i]);
+            add_escaped(b, piece.ptr[i]);
         }
         i++;
     }
@@ -189,15 +198,15 @@ void buffer_add_json(struct buffer *b, struct str s)
     buffer_add_char(b, '"');
     while (s.len > 0 && b->error == 0) {
         struct str piece = {.ptr = s.ptr, .len = s.len < PIECE_BYTES ? s.len : PIECE_BYTES};
-        size_t most = piece.len * ESCAPED_BYTES + sizeof(uint64_t), taken = 0;
+        size_t most = piece.len * ESCAPED_BYTES + sizeof(uint64_t), added = 0;
 
-        if (b->len <= b->max_bytes && most <= b->max_bytes - b->len && buffer_reserve(b, most))
-            taken = buffer_add_json_words(b, piece);
-        piece.ptr += taken;
-        piece.len -= taken;
-        buffer_add_json_slowly(b, piece);
-        s.ptr += taken + piece.len;
-        s.len -= taken + piece.len;
+        if (b->len <= b->max_bytes && most <= b->max_bytes - b->len && reserve(b, most))
+            added = add_json_words(b, piece);
+        piece.ptr += added;
+        piece.len -= added;
+        add_json_bytes(b, piece);
+        s.ptr += added + piece.len;
+        s.len -= added + piece.len;
     }
     buffer_add_char(b, '"');
 }
@@ -212,7 +221,7 @@ struct str buffer_text(struct buffer *b)
     return (struct str){.ptr = b->ptr, .len = b->len};
 }
 
-/* U+2028 and U+2029, which the API server's JSON writer escapes. */
+/* U+2028 or U+2029: the JSON writer of the API server escapes both. */
 static bool is_line_separator(struct str s)
 {
     return str_starts_with(s, STR("\xE2\x80\xA8")) || str_starts_with(s, STR("\xE2\x80\xA9"));

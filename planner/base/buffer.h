@@ -3,11 +3,11 @@
 #define PLANNER_BASE_BUFFER_H
 
 /*
- * buffer - text that grows, in an arena, up to a limit.
+ * buffer - text that grows in an arena, up to a limit.
  *
- * Errors are sticky: after the first append that does not fit (limit or memory) nothing more is
- * appended, and buffer_text() gives an absent text. So a series of appends is checked once.
- *
+ * Errors     sticky: after the first append that exceeds the limit or the memory nothing more is
+ *            appended, and buffer_text() returns an absent text. A series of appends is checked
+ *            once, at its end.
  * Units      bytes.
  */
 
@@ -21,9 +21,9 @@ struct buffer {
     struct arena *arena; /* borrowed */
     char *ptr;
     size_t len;
-    size_t room;
-    size_t max_bytes; /* given at creation */
-    int error;        /* 0, -ENOMEM, or -E2BIG where max_bytes was reached */
+    size_t capacity;
+    size_t max_bytes; /* set by buffer_make() */
+    int error;        /* 0; -ENOMEM; -E2BIG max_bytes was reached */
 };
 
 struct buffer buffer_make(struct arena *arena, size_t max_bytes) __attribute__((nonnull));
@@ -34,19 +34,19 @@ void buffer_add_format(struct buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * s as a JSON string with its quotes. Escaped are only `"`, `\` and U+0000 to U+001F
- * (\b \f \n \r \t, else \u00xx in lower case). s must be UTF-8.
+ * s as a JSON string with its quotes. Only `"`, `\` and U+0000 to U+001F are escaped: as \b, \f,
+ * \n, \r or \t, the others as \u00xx in lower case. s must be UTF-8.
  */
 void buffer_add_json(struct buffer *b, struct str s);
 
-/* What was appended, with a NUL behind it; an absent text once anything failed. */
+/* The text so far, with a NUL after it; an absent text after an error. */
 struct str buffer_text(struct buffer *b);
 
-/* Bytes that s takes inside a JSON string of the API server's audit log: escaped as above, and
- * `<`, `>`, `&`, U+2028 and U+2029 as six bytes each. Without quotes. */
+/* How many bytes s takes in a JSON string of the API server's audit log, without the quotes. There
+ * `<`, `>`, `&`, U+2028 and U+2029 are escaped too, as six bytes each. */
 size_t buffer_audit_size(struct str s);
 
-/* Whether that is at most max_bytes; a short text is not looked at for that. */
+/* Whether that is at most max_bytes. A text short enough in any case is not examined. */
 bool buffer_audit_fits(struct str s, size_t max_bytes);
 
 #endif

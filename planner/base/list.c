@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list - sorting and searching of lists of texts.
+ */
 #include "planner/base/list.h"
 
 #include <stdlib.h>
 
-static int list_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
     const struct str *left = a, *right = b;
 
@@ -16,7 +19,7 @@ size_t list_sort_once(struct str *items, size_t count)
 
     if (count == 0)
         return 0;
-    qsort(items, count, sizeof(*items), list_compare);
+    qsort(items, count, sizeof(*items), compare);
     for (size_t i = 1; i < count; i++) {
         if (!str_equal(items[kept], items[i]))
             items[++kept] = items[i];

@@ -3,7 +3,9 @@
 #define PLANNER_BASE_LIST_H
 
 /*
- * list - several texts in a row. The row lives in an arena, the texts are borrowed.
+ * list - an array of texts.
+ *
+ * Ownership  the array lives in an arena, the texts are borrowed. Nothing here allocates or fails.
  */
 
 #include <stdbool.h>
@@ -16,9 +18,10 @@ struct str_list {
     size_t count;
 };
 
-/* Puts the texts into bytewise order, equal ones once; how many are left. */
+/* Sorts the texts bytewise and keeps one of equal ones; returns how many are left. */
 size_t list_sort_once(struct str *items, size_t count);
 
+/* Compared byte for byte. */
 bool str_list_has(struct str_list list, struct str text);
 
 #endif

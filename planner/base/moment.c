@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moment - reads and writes RFC 3339 instants.
+ *
+ * The C library's functions are not used: they depend on the time zone and the locale, and accept
+ * more than the contract does.
+ */
 #include "planner/base/moment.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define SECONDS_PER_HOUR 3600
@@ -9,7 +16,8 @@
 #define LAST_SEC INT64_C(315537897599) /* 9999-12-31T23:59:59Z */
 #define DAYS_PER_YEAR 365
 
-/* What is left to read. Each step takes from the front; false ends the reading. */
+/* rest is the part of the text that is not read yet. Each function below removes what it read from
+ * the front of it. False means that the text does not match. */
 static bool take_char(struct str *rest, char c)
 {
     if (rest->len == 0 || rest->ptr[0] != c)
@@ -29,7 +37,7 @@ static bool take_digit(struct str *rest, int *ret_digit)
     return true;
 }
 
-/* Exactly so many digits, within min and max. */
+/* A number of exactly that many digits, from min to max. */
 static bool take_number(struct str *rest, int digits, int min, int max, int *ret_number)
 {
     int number = 0, digit = 0;
@@ -57,7 +65,7 @@ static int days_of_month(int year, int month)
     return month == 2 && is_leap_year(year) ? 29 : days[month - 1];
 }
 
-/* From 0001-01-01 to the first day of that year. */
+/* Days from 0001-01-01 to the first day of the year. */
 static int64_t days_before_year(int year)
 {
     int64_t y = year - 1;
@@ -93,7 +101,7 @@ static bool take_time(struct str *rest, int64_t *ret_sec)
     return true;
 }
 
-/* None, or a dot and one to nine digits. */
+/* Nothing, or a dot and one to nine digits. */
 static bool take_fraction(struct str *rest, int32_t *ret_nsec)
 {
     int32_t nsec = 0;
@@ -164,15 +172,18 @@ struct moment moment_add_seconds(struct moment a, int64_t seconds)
     return a;
 }
 
-/* The year that a day (from 0001-01-01) lies in; *days becomes the day within it, from 0. */
+/* The year of a day, which is counted from 0001-01-01; *days becomes the day within the year, from
+ * 0. */
 static int year_of_days(int64_t *days)
 {
     int year = 1 + (int)(*days / DAYS_PER_YEAR);
 
-    /* 365 is the shortest year, so the guess is never too early, and at most 6 too late */
+    /* no year is shorter than 365 days, so the guess is not too early; up to year 9999 it is at
+     * most 6 years too late */
     while (days_before_year(year) > *days)
         year--;
     *days -= days_before_year(year);
+    assert(*days >= 0 && *days <= DAYS_PER_YEAR);
     return year;
 }
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text - comparing, trimming and classifying texts; UTF-8 and whole numbers.
+ */
 #define _GNU_SOURCE /* memmem */
 
 #include "planner/base/text.h"
@@ -63,8 +66,9 @@ bool str_is_sha256(struct str s)
     return true;
 }
 
-/* How many bytes a character takes that begins with this byte, the bits of it that the byte
- * carries, and the smallest character that needs so many bytes; 0 for a byte that begins none. */
+/* The length in bytes of a character whose first byte this is; 0 where no character begins with it.
+ * ret_bits: the bits of the character in this byte. ret_least: the smallest character of that
+ * length, to refuse overlong forms. */
 static size_t utf8_lead(unsigned char lead, uint32_t *ret_bits, uint32_t *ret_least)
 {
     size_t n = lead < 0x80   ? 1

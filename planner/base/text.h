@@ -3,10 +3,13 @@
 #define PLANNER_BASE_TEXT_H
 
 /*
- * text - runs of bytes that somebody else owns.
+ * text - borrowed bytes with a length.
  *
- * Passed by value, not NUL-terminated. ptr == NULL means "absent", which is not the same as
- * empty. No function here allocates, fails, or depends on the locale. Lengths are bytes.
+ * A struct str is passed by value and is not NUL-terminated. ptr == NULL means "absent", which is
+ * not the same as empty. No function here allocates, fails or depends on the locale.
+ *
+ * Ownership  the bytes belong to the caller and must outlive the struct str.
+ * Units      bytes.
  */
 
 #include <stdbool.h>
@@ -19,7 +22,7 @@ struct str {
     size_t len; /* bytes */
 };
 
-/* Of a string literal; STR_INIT is the same where a static object is initialised. */
+/* A string literal as a struct str. STR_INIT is for initialisers of static objects. */
 #define STR_INIT(lit)                                                                              \
     {                                                                                              \
         .ptr = ("" lit), .len = sizeof(lit) - 1                                                    \
@@ -31,7 +34,7 @@ static inline bool str_present(struct str s)
     return s.ptr != NULL;
 }
 
-/* For texts of our own making that end with NUL; NULL gives an absent text. */
+/* Of a NUL-terminated text, never of bytes from outside; NULL gives an absent text. */
 static inline struct str str_of(const char *c)
 {
     return c == NULL ? (struct str){0} : (struct str){.ptr = c, .len = strlen(c)};
@@ -47,29 +50,29 @@ static inline bool str_starts_with(struct str s, struct str prefix)
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
 }
 
-/* Bytewise order; a prefix sorts before the longer text. */
+/* Bytewise order: negative, 0 or positive. A prefix sorts before the longer text. */
 int str_compare(struct str a, struct str b);
 
-/* Without ASCII blanks (U+0009 to U+000D, U+0020) at both ends. An absent text stays absent. */
+/* s without ASCII blanks (U+0009 to U+000D, U+0020) at both ends. An absent text stays absent. */
 struct str str_trim(struct str s);
 
 bool str_contains(struct str s, struct str part);
 
-/* Prefix and equality without regard to the case of ASCII letters; other bytes as they are. */
+/* Prefix and equality, ignoring the case of ASCII letters; other bytes must be the same. */
 bool str_starts_with_ascii_nocase(struct str s, struct str prefix);
 bool str_equal_ascii_nocase(struct str a, struct str b);
 
-/* `sha256:` and 64 lower-case hex digits, nothing else. */
+/* `sha256:` and 64 lower-case hex digits, with nothing after them. */
 bool str_is_sha256(struct str s);
 
 /*
- * Length in bytes (1 to 4) of the UTF-8 character that s begins with, and the character itself;
- * 0 where s is empty or its beginning is not well-formed UTF-8 (overlong forms, surrogates and
- * values beyond U+10FFFF are not).
+ * The first character of s: returns its length in bytes, 1 to 4. Returns 0 where s is empty or does
+ * not begin with well-formed UTF-8. Overlong forms, surrogates and values above U+10FFFF are not
+ * well-formed.
  */
 size_t str_utf8_next(struct str s, uint32_t *ret_character);
 
-/* s, or its first max_bytes at most: cut where a character ends. */
+/* At most the first max_bytes of s, cut at the end of a character. */
 struct str str_cut(struct str s, size_t max_bytes);
 
 /* ASCII classes of one byte. Bytes of longer UTF-8 characters are in none of them. */
@@ -110,7 +113,7 @@ static inline bool text_is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* c itself where it is no letter of the other case. */
+/* c itself where it is not a letter of the other case. */
 static inline char text_lower(char c)
 {
     return text_is_upper(c) ? (char)(c - 'A' + 'a') : c;
@@ -143,8 +146,8 @@ bool text_is_control(uint32_t character);
 bool text_is_bidi_control(uint32_t character);
 
 /*
- * The one reader of whole numbers that come as text: ASCII digits only (no sign, no blank, no
- * leading zero but "0" itself), all of s, within min and max. False leaves *ret_number alone.
+ * Reads a whole number. All of s must be ASCII digits: no sign, no blank, no leading zero except in
+ * "0" itself. False where it is not such a number or not from min to max; *ret_number is unchanged.
  */
 bool text_read_number(struct str s, uint64_t min, uint64_t max, uint64_t *ret_number);
 

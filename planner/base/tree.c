@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree - reads and makes cJSON nodes in an arena.
+ */
 #include "planner/base/tree.h"
 
 const cJSON *tree_member(const cJSON *object, const char *key)
@@ -89,7 +92,7 @@ cJSON *tree_borrow(struct arena *arena, const cJSON *node)
     return copy;
 }
 
-/* As cJSON keeps its lists: the first child's `prev` is the last one. */
+/* As in cJSON's own lists: the `prev` of the first child is the last child. */
 bool tree_add_item(cJSON *array, cJSON *item)
 {
     if (array == NULL || item == NULL)
@@ -108,7 +111,7 @@ bool tree_add_member(cJSON *object, const char *key, cJSON *item)
 {
     if (item == NULL)
         return false;
-    /* cJSON has no const here; nobody writes to a name, and cJSON_Delete() is never called */
+    /* cJSON has no const here. Names are never written to, and cJSON_Delete() is never called. */
     item->string = (char *)(uintptr_t)key;
     item->type |= cJSON_StringIsConst;
     return tree_add_item(object, item);

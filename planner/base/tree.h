@@ -3,17 +3,18 @@
 #define PLANNER_BASE_TREE_H
 
 /*
- * tree - how we look at and make cJSON nodes.
+ * tree - reads and makes cJSON nodes in an arena.
  *
- * Every node lives in an arena and dies with it: no node is made by cJSON's allocator, and
- * cJSON_Delete() is never called. Texts in nodes are UTF-8 without NUL. A node's `valueint` means
- * nothing; numbers are read from `valuedouble` alone.
+ * Texts in nodes are UTF-8 without NUL. Numbers are read from `valuedouble` only; `valueint` is not
+ * set.
  *
- * A tree that was read is never changed. What is composed out of it takes shallow copies
- * (tree_borrow), which share the texts and children of the original; nothing is added to a copy.
+ * A tree that was read is not changed afterwards. A new tree takes parts of it as shallow copies
+ * (tree_borrow), which share the texts and children of the original. Nothing is added to a copy.
  *
- * Errors     functions that make nodes return NULL when out of memory; tree_add_* take NULL for
- *            the item and then return false, so that a chain is checked by its last call.
+ * Errors     functions that make nodes return NULL when out of memory. tree_add_*() accept NULL for
+ *            the item and return false, so that only the last call of a chain is checked.
+ * Ownership  every node lives in an arena: cJSON's allocator is not used, and cJSON_Delete() is
+ *            never called.
  */
 
 #include <cjson/cJSON.h>
@@ -22,17 +23,17 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-/* Whether it is of that one type (cJSON_Object, cJSON_True, …); false for NULL. */
+/* Whether the node is of that type (cJSON_Object, cJSON_True, …); false for NULL. */
 static inline bool tree_is(const cJSON *node, int type)
 {
     return node != NULL && (node->type & 0xFF) == type;
 }
 
-/* The member of that exact name, compared with case; NULL where object is none or has none.
- * A member that is `null` counts as absent too. */
+/* The member of that name, compared byte for byte. NULL where it is absent or `null`, and where
+ * object is not an object. */
 const cJSON *tree_get(const cJSON *object, const char *key);
 
-/* The same, but a `null` is a member too. */
+/* The same, but returns a member that is `null`, too. */
 const cJSON *tree_member(const cJSON *object, const char *key);
 
 /* The text of a string node; an absent text for anything else, NULL included. */
@@ -41,7 +42,7 @@ struct str tree_text(const cJSON *node);
 /* tree_text(tree_get(...)) */
 struct str tree_get_text(const cJSON *object, const char *key);
 
-/* The name that an object's member has; absent for what is no member. */
+/* The name of a member; absent for a node that is not a member of an object. */
 struct str tree_key(const cJSON *node);
 
 cJSON *tree_make_object(struct arena *arena);
@@ -50,7 +51,7 @@ cJSON *tree_make_text(struct arena *arena, struct str s); /* copies s */
 cJSON *tree_make_bool(struct arena *arena, bool value);
 cJSON *tree_make_number(struct arena *arena, double value);
 
-/* A shallow copy, free of its siblings and its name. */
+/* A shallow copy without siblings and name. */
 cJSON *tree_borrow(struct arena *arena, const cJSON *node);
 
 /* key is borrowed and must outlive the tree. */
