@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admission - predicts what Runx's admission answers to a declaration.
+ */
 #include "planner/admission.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/buffer.h"
@@ -8,11 +12,10 @@
 
 #define REASON_MAX_BYTES ((size_t)(PLAN_MAX_ITEMS + 1) * (PLAN_MAX_TEXT_BYTES + 2))
 
-/* Adds the reason: the sentence, then those of the list that refused() names, with commas
- * between. None where it names none. */
-static int admission_refuse_listed(struct admission *admission, struct arena *arena,
-                                   struct str sentence, struct str_list list,
-                                   bool (*refused)(struct str))
+/* Adds a reason: the sentence and after it, joined by commas, the items of the list for which
+ * refused() is true. Adds nothing where there are none. */
+static int refuse_listed(struct admission *admission, struct arena *arena, struct str sentence,
+                         struct str_list list, bool (*refused)(struct str))
 {
     struct buffer reason = buffer_make(arena, REASON_MAX_BYTES);
     size_t count = 0;
@@ -25,6 +28,7 @@ static int admission_refuse_listed(struct admission *admission, struct arena *ar
     }
     if (count == 0)
         return 0;
+    assert(admission->reason_count < ADMISSION_MAX_REASONS);
     admission->reasons[admission->reason_count] = buffer_text(&reason);
     return str_present(admission->reasons[admission->reason_count++]) ? 0 : -ENOMEM;
 }
@@ -33,17 +37,17 @@ int admission_judge(const struct declaration *declaration, struct arena *arena,
                     struct admission *ret_admission)
 {
     struct admission admission = {0};
-    int r = admission_refuse_listed(
-        &admission, arena,
-        STR("sandbox env_allowlist contains reserved runx environment variable(s): "),
-        declaration->env_allowlist, names_env_is_reserved);
+    int r =
+        refuse_listed(&admission, arena,
+                      STR("sandbox env_allowlist contains reserved runx environment variable(s): "),
+                      declaration->env_allowlist, names_env_is_reserved);
 
     if (r < 0)
         return r;
     if (declaration->profile == PROFILE_WORKSPACE_WRITE) {
-        r = admission_refuse_listed(&admission, arena,
-                                    STR("workspace-write sandbox has unsafe writable path(s): "),
-                                    declaration->writable_paths, names_path_has_parent);
+        r = refuse_listed(&admission, arena,
+                          STR("workspace-write sandbox has unsafe writable path(s): "),
+                          declaration->writable_paths, names_path_has_parent);
         if (r < 0)
             return r;
     }

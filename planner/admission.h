@@ -3,8 +3,10 @@
 #define PLANNER_ADMISSION_H
 
 /*
- * admission - what Runx's own admission would say to a declaration (hardening-v1, section
- * Declaration and admission). Zero denies.
+ * admission - predicts what Runx's admission answers to a declaration (hardening-v1, section
+ * Declaration and admission).
+ *
+ * A zeroed struct denies.
  */
 
 #include "planner/declaration.h"
@@ -13,12 +15,12 @@
 
 struct admission {
     bool allowed;
-    struct str reasons[ADMISSION_MAX_REASONS]; /* of a denial, in the contract's order; else the
-                                                  one sentence that admits */
+    /* why it is denied, in the contract's order; where it is allowed, one sentence that says so */
+    struct str reasons[ADMISSION_MAX_REASONS];
     size_t reason_count;
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM. Reasons live in the arena or are static. */
 int admission_judge(const struct declaration *declaration, struct arena *arena,
                     struct admission *ret_admission) __attribute__((warn_unused_result, nonnull));
 

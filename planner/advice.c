@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * advice - narrows the requirements of an input until the ceilings admit them.
+ *
+ * Each field and each list item is examined once. Then the narrowed input is planned: advice is
+ * given only where that plan is ready.
+ */
 #include "planner/advice.h"
 
 #include <errno.h>
@@ -10,23 +16,23 @@
 #include "planner/input.h"
 #include "planner/names.h"
 
-/* 200 items, each a text of its own and admitted ones in its place, come to less. */
+/* The texts of 200 items, each with all its replacements, are shorter. */
 #define ADVICE_MAX_TEXT_BYTES ((size_t)4 * 1024 * 1024)
 #define INSTEAD_MAX_BYTES ((size_t)PLAN_MAX_ITEMS * (PLAN_MAX_TEXT_BYTES + 2))
 
 #define MAX_STEPS SIZE_MAX /* the size of the input bounds them: one for each value */
 
-/* One advice under way. */
+/* The state of one call of advice_make(). */
 struct adviser {
     struct arena *arena;
     const struct input *input;
-    struct str_list paths, names; /* the baseline's, normalised */
-    bool paths_given, names_given;
+    struct str_list paths, names;  /* that the baseline allows, normalised */
+    bool paths_given, names_given; /* false: the baseline does not restrict them */
     struct advice_step *steps;
     size_t count, capacity;
 };
 
-static int advise(struct adviser *a, struct advice_step step)
+static int add_step(struct adviser *a, struct advice_step step)
 {
     int r = array_grow_in(a->arena, &a->steps, &a->capacity, a->count + 1, sizeof(*a->steps),
                           MAX_STEPS);
@@ -37,14 +43,14 @@ static int advise(struct adviser *a, struct advice_step step)
     return 0;
 }
 
-static int advise_field(struct adviser *a, const cJSON *member, enum advice_verb verb,
-                        struct str value)
+static int add_field_step(struct adviser *a, const cJSON *member, enum advice_verb verb,
+                          struct str value)
 {
-    return advise(
+    return add_step(
         a, (struct advice_step){.verb = verb, .field = input_shown_name(member), .instead = value});
 }
 
-/* The text of a list's item that the planner reads; NULL for one that it leaves out. */
+/* The entry that the planner read from the item at that index; NULL where it refused the item. */
 static const struct input_entry *find_entry(const struct input_value *list, size_t place)
 {
     for (size_t i = 0; i < list->entry_count; i++) {
@@ -54,7 +60,7 @@ static const struct input_entry *find_entry(const struct input_value *list, size
     return NULL;
 }
 
-/* What no baseline can make a sandbox carry. */
+/* Whether any baseline could admit the path. */
 static bool path_is_possible(struct str path)
 {
     return !str_starts_with(path, STR("/")) && !str_starts_with(path, STR("~")) &&
@@ -82,7 +88,8 @@ static bool add_text_item(struct adviser *a, cJSON *list, struct str text)
     return tree_add_item(list, tree_make_text(a->arena, text));
 }
 
-/* Admitted paths beneath one that is not, as long as the list has room. */
+/* Replaces a path that is not admitted by the admitted paths below it. *count: how many items the
+ * list will have; it does not become more than PLAN_MAX_ITEMS. */
 static int narrow_path(struct adviser *a, const struct input_entry *entry, struct str path,
                        cJSON *list, size_t *count)
 {
@@ -98,7 +105,7 @@ static int narrow_path(struct adviser *a, const struct input_entry *entry, struc
     for (size_t i = 0; possible && i < a->paths.count && *count < PLAN_MAX_ITEMS; i++) {
         struct str base = a->paths.items[i];
 
-        if (!names_path_is_beneath(base, path) || !path_is_possible(base))
+        if (!names_path_is_below(base, path) || !path_is_possible(base))
             continue;
         if (instead.len > 0)
             buffer_add(&instead, STR(", "));
@@ -115,10 +122,10 @@ static int narrow_path(struct adviser *a, const struct input_entry *entry, struc
         if (!str_present(step.instead))
             return -ENOMEM;
     }
-    return advise(a, step);
+    return add_step(a, step);
 }
 
-/* How many items of a list are not left to narrow_path(): they keep their room. */
+/* count reserves places for the items that stay: replacements must not push them over the limit. */
 static int narrow_paths(struct adviser *a, const cJSON *given, cJSON *list)
 {
     const struct input_value *value = &a->input->values[INPUT_WRITABLE_PATHS];
@@ -130,9 +137,9 @@ static int narrow_paths(struct adviser *a, const cJSON *given, cJSON *list)
         int r = 0;
 
         if (entry == NULL) {
-            r = advise(a, (struct advice_step){.verb = ADVICE_DROP_ITEM,
-                                               .field = STR("writable_paths"),
-                                               .place = place});
+            r = add_step(a, (struct advice_step){.verb = ADVICE_DROP_ITEM,
+                                                 .field = STR("writable_paths"),
+                                                 .place = place});
         } else {
             r = plan_path_normalise(entry->text, a->arena, &path);
             if (r == 0 && path_is_possible(path) && path_is_admitted(a, path)) {
@@ -160,21 +167,22 @@ static int narrow_names(struct adviser *a, const cJSON *given, cJSON *list)
         if (entry != NULL && name_is_admitted(a, entry->text))
             r = add_text_item(a, list, entry->text) ? 0 : -ENOMEM;
         else
-            r = advise(a,
-                       (struct advice_step){
-                           .verb = ADVICE_DROP_ITEM,
-                           .field = STR("env_allowlist"),
-                           .place = place,
-                           .item = entry != NULL && plan_is_env_name(entry->text) ? entry->text
-                                                                                  : (struct str){0},
-                       });
+            r = add_step(a, (struct advice_step){
+                                .verb = ADVICE_DROP_ITEM,
+                                .field = STR("env_allowlist"),
+                                .place = place,
+                                .item = entry != NULL && plan_is_env_name(entry->text)
+                                            ? entry->text
+                                            : (struct str){0},
+                            });
         if (r < 0)
             return r;
     }
     return 0;
 }
 
-/* A list, item by item; one that is none at all becomes empty, which is narrower than none. */
+/* *ret_value: the narrowed list, or NULL where it stays as it is. A value that is not a list
+ * becomes an empty list: an absent one would be wider. */
 static int narrow_list(struct adviser *a, const cJSON *member, enum input_field field,
                        cJSON **ret_value)
 {
@@ -183,7 +191,7 @@ static int narrow_list(struct adviser *a, const cJSON *member, enum input_field 
     int r = list != NULL ? 0 : -ENOMEM;
 
     if (r == 0 && a->input->values[field].state == INPUT_WRONG)
-        r = advise_field(a, member, ADVICE_SET_FIELD, STR("[]"));
+        r = add_field_step(a, member, ADVICE_SET_FIELD, STR("[]"));
     else if (r == 0)
         r = field == INPUT_WRITABLE_PATHS ? narrow_paths(a, member, list)
                                           : narrow_names(a, member, list);
@@ -193,7 +201,7 @@ static int narrow_list(struct adviser *a, const cJSON *member, enum input_field 
     return 0;
 }
 
-/* Whether a field other than a list has to go. */
+/* Whether the value of a field other than a list stands in the way of `ready`. */
 static bool must_go(const struct adviser *a, enum input_field field)
 {
     const struct input_value *value = &a->input->values[field];
@@ -217,23 +225,24 @@ static bool must_go(const struct adviser *a, enum input_field field)
     return false;
 }
 
-/* What is narrowest is written down: a pod that leaves a field out gets the signed one. A field
- * without such a value goes; where it was signed, no pod can mend it. */
+/* Sets the field to its narrowest value: if a pod only left it out, the signed value would hold. A
+ * field that has no such value is removed; where it was signed, a change of the pod does not help.
+ */
 static int replace_field(struct adviser *a, const cJSON *member, enum input_field field,
                          cJSON **ret_value)
 {
     bool narrowest = field == INPUT_REQUIRE_ENFORCEMENT;
 
     if (field != INPUT_NETWORK && field != INPUT_REQUIRE_ENFORCEMENT)
-        return advise_field(a, member, ADVICE_DROP_FIELD, (struct str){0});
+        return add_field_step(a, member, ADVICE_DROP_FIELD, (struct str){0});
     *ret_value = tree_make_bool(a->arena, narrowest);
     if (*ret_value == NULL)
         return -ENOMEM;
-    return advise_field(a, member, ADVICE_SET_FIELD, narrowest ? STR("true") : STR("false"));
+    return add_field_step(a, member, ADVICE_SET_FIELD, narrowest ? STR("true") : STR("false"));
 }
 
-/* *ret_value: the field's new value, or the member itself where nothing is to be done; NULL where
- * the field goes. */
+/* *ret_value: the field's new value, or a copy of the member where nothing must change; NULL where
+ * the field is removed. */
 static int narrow_field(struct adviser *a, const cJSON *member, cJSON **ret_value)
 {
     enum input_field field = input_find(input_object_of(INPUT_REQUIREMENTS), tree_key(member));
@@ -255,8 +264,9 @@ static int narrow_field(struct adviser *a, const cJSON *member, cJSON **ret_valu
     return r;
 }
 
-/* No sandbox has both; of the two the network is given up, the paths are the work's result. */
-static int part_network_and_paths(struct adviser *a, const cJSON *requirements, cJSON *narrowed)
+/* No profile has both network and writable paths. The network is given up: the workload writes its
+ * results to the paths. */
+static int drop_network_beside_paths(struct adviser *a, const cJSON *requirements, cJSON *narrowed)
 {
     const cJSON *network = tree_get(narrowed, "network");
     const cJSON *paths = tree_get(narrowed, "writable_paths");
@@ -275,7 +285,7 @@ static int part_network_and_paths(struct adviser *a, const cJSON *requirements, 
                               member == network ? tree_make_bool(a->arena, false)
                                                 : tree_borrow(a->arena, member));
     }
-    return ok ? advise_field(a, tree_get(requirements, "network"), ADVICE_SET_FIELD, STR("false"))
+    return ok ? add_field_step(a, tree_get(requirements, "network"), ADVICE_SET_FIELD, STR("false"))
               : -ENOMEM;
 }
 
@@ -292,12 +302,12 @@ static int narrow_requirements(struct adviser *a, const cJSON *given, cJSON **re
             r = -ENOMEM;
     }
     if (r == 0)
-        r = part_network_and_paths(a, given, narrowed);
+        r = drop_network_beside_paths(a, given, narrowed);
     *ret_narrowed = narrowed;
     return r;
 }
 
-/* A copy of an object with another value for one of its members. */
+/* A copy of the object in which the member `key` has another value. */
 static cJSON *with_member(struct arena *arena, const cJSON *object, const char *key, cJSON *value)
 {
     cJSON *copy = tree_make_object(arena);
@@ -305,9 +315,9 @@ static cJSON *with_member(struct arena *arena, const cJSON *object, const char *
     if (copy == NULL || value == NULL)
         return NULL;
     for (const cJSON *member = object->child; member != NULL; member = member->next) {
-        bool is_it = str_equal(tree_key(member), str_of(key));
+        bool matches = str_equal(tree_key(member), str_of(key));
 
-        if (!tree_add_member(copy, member->string, is_it ? value : tree_borrow(arena, member)))
+        if (!tree_add_member(copy, member->string, matches ? value : tree_borrow(arena, member)))
             return NULL;
     }
     return copy;
@@ -337,7 +347,7 @@ static int read_ceilings(struct adviser *a)
     return 0;
 }
 
-/* The input with narrower requirements; NULL where it has none to narrow. */
+/* The input with narrower requirements; NULL where it has no requirements. */
 static int narrow_input(struct adviser *a, const cJSON *given, const cJSON **ret_input)
 {
     const cJSON *workload = tree_get(given, "workload");
@@ -401,11 +411,10 @@ int advice_step_text(const struct advice_step *step, struct arena *arena, struct
 
     switch (step->verb) {
     case ADVICE_DROP_FIELD:
-        /* the four controls and cwd_policy may come from the signed document, whatever a pod says
-         */
+        /* the field may come from a signed document, which a pod cannot change */
         text = arena_format(arena, "leave %.*s out%s", (int)f->len, f->ptr,
                             input_find(input_object_of(INPUT_REQUIREMENTS), *f) != INPUT_FIELD_COUNT
-                                ? " (where it was signed, sign anew without it)"
+                                ? " (if a signed document sets it, sign that again without it)"
                                 : "");
         break;
     case ADVICE_SET_FIELD:

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * declaration - derives the sandbox declaration and the baseline's ceilings from the input.
+ */
 #include "planner/declaration.h"
 
 #include <errno.h>
@@ -20,7 +23,7 @@ const char *declaration_profile_text(enum declaration_profile profile)
     return "";
 }
 
-/* The entries' paths, each normalised, in the order given. */
+/* The paths of the entries, each normalised, in the same order. */
 static int normalise_paths(const struct input_value *list, struct arena *arena,
                            struct input_entry **ret_paths)
 {
@@ -39,7 +42,7 @@ static int normalise_paths(const struct input_value *list, struct arena *arena,
     return 0;
 }
 
-/* Those of the entries that wanted() likes, in bytewise order, equal ones once. */
+/* The entries for which wanted() is true (NULL: all), in bytewise order, equal ones once. */
 static int sort_entries(const struct input_entry *entries, size_t count, bool (*wanted)(struct str),
                         struct arena *arena, struct str_list *ret_list)
 {
@@ -82,7 +85,7 @@ static int declare_baseline_paths(const struct input *input, struct arena *arena
     return sort_entries(paths, list->entry_count, NULL, arena, &d->baseline_paths);
 }
 
-/* What is no name stays out: it may be a secret value. */
+/* An entry that is not a name is left out: it can be a secret value. */
 static int declare_names(const struct input *input, struct arena *arena, struct declaration *d)
 {
     const struct input_value *names = &input->values[INPUT_ENV_ALLOWLIST];

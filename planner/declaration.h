@@ -3,8 +3,8 @@
 #define PLANNER_DECLARATION_H
 
 /*
- * declaration - what would be handed to Runx, and the ceilings that a baseline sets to it
- * (hardening-v1, sections Paths and names, Declaration and admission).
+ * declaration - the sandbox declaration that Runx would get, and the ceilings that a baseline sets
+ * for it (hardening-v1, sections Paths and names, Declaration and admission).
  *
  * Lists are normalised, in bytewise order, equal entries once.
  */
@@ -22,18 +22,19 @@ enum declaration_profile {
 struct declaration {
     enum declaration_profile profile;
     struct str cwd_policy;
-    bool cwd_policy_known; /* false: another value was given, cwd_policy is the default */
-    bool env_given;        /* false: no env_allowlist, which is not an empty one */
+    bool cwd_policy_known; /* false: the input has an unknown value; cwd_policy is the default then
+                            */
+    bool env_given;        /* false: env_allowlist is absent, which differs from empty */
     struct str_list env_allowlist;
     bool network;
     struct str_list writable_paths;
     bool require_enforcement;
 
-    /* Each path as given, normalised, with its place in the given list. */
+    /* Each path of the input in its order, normalised, with its index there. */
     const struct input_entry *given_paths;
     size_t given_path_count;
 
-    /* The baseline's lists; a ceiling only where given. */
+    /* The lists of the baseline. A list that is not given is no ceiling. */
     bool baseline_paths_given, baseline_env_given;
     struct str_list baseline_paths, baseline_env;
 };
@@ -43,6 +44,7 @@ int declaration_make(const struct input *input, struct arena *arena,
                      struct declaration *ret_declaration)
     __attribute__((warn_unused_result, nonnull));
 
+/* Static text, never NULL; "" for PROFILE_NONE. */
 const char *declaration_profile_text(enum declaration_profile profile);
 
 #endif

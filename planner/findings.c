@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * findings - the table of finding codes, and the list of findings of one evaluation.
+ */
 #include "planner/findings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "planner/base/array.h"
 
-#define MAX_FINDINGS SIZE_MAX /* the size of the input bounds them: one or two for each value */
+#define MAX_FINDINGS SIZE_MAX /* bounded by the input: one or two for each of its values */
 
 static const struct {
     enum plan_decision class;
@@ -54,10 +58,11 @@ void findings_add(struct findings *findings, enum plan_code code, struct str mes
         findings->error = -ENOMEM;
         return;
     }
+    assert(findings->count < findings->capacity && (size_t)code < PLAN_CODE_COUNT);
     findings->items[findings->count++] = (struct plan_finding){.code = code, .message = message};
 }
 
-static int finding_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
     const struct plan_finding *left = a, *right = b;
 
@@ -73,9 +78,9 @@ void findings_sort_once(struct findings *findings)
 
     if (findings->count == 0)
         return;
-    qsort(items, findings->count, sizeof(*items), finding_compare);
+    qsort(items, findings->count, sizeof(*items), compare);
     for (size_t i = 1; i < findings->count; i++) {
-        if (finding_compare(&items[kept], &items[i]) != 0)
+        if (compare(&items[kept], &items[i]) != 0)
             items[++kept] = items[i];
     }
     findings->count = kept + 1;

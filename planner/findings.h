@@ -3,10 +3,10 @@
 #define PLANNER_FINDINGS_H
 
 /*
- * findings - what one evaluation has found so far.
+ * findings - the findings of one evaluation, and the decision that follows from them.
  *
- * Errors     sticky: after the first failure nothing more is added, and `error` tells. So rules
- *            need not check each call, and a plan is made only where `error` is 0.
+ * Errors     sticky: after the first failure nothing more is added, and `error` is set. Rules do
+ *            not check each call; a plan is made only where `error` is 0.
  */
 
 #include "planner/base/arena.h"
@@ -20,16 +20,18 @@ struct findings {
     int error; /* 0 or -ENOMEM */
 };
 
-/* message lives in the arena or longer; an absent one is a failed allocation. */
+/* message must live as long as the arena. An absent one is taken for a failed allocation. */
 void findings_add(struct findings *findings, enum plan_code code, struct str message);
 
-/* By the table's rows, within one code bytewise by message; equal ones once. */
+/* Sorts by the order of PLAN_CODES, and bytewise by message within one code; equal findings once.
+ */
 void findings_sort_once(struct findings *findings);
 
-/* The decision that a finding of this code asks for: its class in the contract's table. */
+/* The decision that a finding of this code leads to: its class in the contract's table. */
 enum plan_decision findings_class(enum plan_code code);
 
-/* Contract, section Decision. Zero facts and no finding are not "ready": admission must allow. */
+/* hardening-v1, section Decision. No finding alone is not "ready": admission must allow, too.
+ * PLAN_UNDECIDED after an error. */
 enum plan_decision findings_decide(const struct findings *findings, bool admitted,
                                    bool network_with_paths);
 

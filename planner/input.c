@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input - reads the planner's input from a tree, by the table of fields in the header.
+ */
 #include "planner/input.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/tree.h"
@@ -25,26 +29,28 @@ static const struct input_object requirements = {"", INPUT_SOURCE_REF,
 static const struct input_object baseline = {"baseline.", INPUT_BASELINE_NETWORK_ALLOWED,
                                              INPUT_FIELD_COUNT};
 
-/* One reading under way. */
+/* The state of one call of input_read(). */
 struct reader {
     struct arena *arena;
     struct input *input;
     struct findings *findings;
 };
 
-/* Where a value stands. */
+/* The position of a value, for messages. */
 struct place {
-    const char *prefix;
+    const char *prefix; /* of the object that holds it */
     enum input_field field;
 };
 
 const char *input_name(enum input_field field)
 {
+    assert(field < INPUT_FIELD_COUNT);
     return fields[field].name.ptr;
 }
 
 enum input_kind input_kind(enum input_field field)
 {
+    assert(field < INPUT_FIELD_COUNT);
     return fields[field].kind;
 }
 
@@ -82,7 +88,7 @@ bool input_control_asks(const cJSON *node)
     return !tree_is(node, cJSON_String) || str_trim(tree_text(node)).len > 0;
 }
 
-static void value_is_wrong(struct reader *reader, struct place place, const char *what)
+static void mark_wrong(struct reader *reader, struct place place, const char *what)
 {
     reader->input->values[place.field].state = INPUT_WRONG;
     findings_add(reader->findings, PLAN_CODE_INPUT_INVALID,
@@ -95,9 +101,9 @@ static void read_text(struct reader *reader, struct place place, const cJSON *no
     struct str text = str_trim(tree_text(node));
 
     if (!str_present(text))
-        value_is_wrong(reader, place, "text");
+        mark_wrong(reader, place, "text");
     else if (text.len > PLAN_MAX_TEXT_BYTES)
-        value_is_wrong(reader, place, "at most " AS_TEXT(PLAN_MAX_TEXT_BYTES) " bytes");
+        mark_wrong(reader, place, "at most " AS_TEXT(PLAN_MAX_TEXT_BYTES) " bytes");
     else if (text.len > 0)
         reader->input->values[place.field] =
             (struct input_value){.state = INPUT_GIVEN, .text = text};
@@ -108,7 +114,7 @@ static void read_bool(struct reader *reader, struct place place, const cJSON *no
     bool flag = tree_is(node, cJSON_True);
 
     if (!flag && !tree_is(node, cJSON_False))
-        value_is_wrong(reader, place, "boolean");
+        mark_wrong(reader, place, "boolean");
     else
         reader->input->values[place.field] =
             (struct input_value){.state = INPUT_GIVEN, .flag = flag};
@@ -118,7 +124,7 @@ bool plan_read_max_age(const cJSON *value, int *ret_days)
 {
     double days = tree_is(value, cJSON_Number) ? value->valuedouble : 0;
 
-    /* written so that what is no number at all (NaN) fails */
+    /* written so that NaN fails */
     if (!(days >= PLAN_MIN_AGE_DAYS && days <= PLAN_MAX_AGE_DAYS) || (double)(int)days != days)
         return false;
     *ret_days = (int)days;
@@ -130,7 +136,7 @@ static void read_days(struct reader *reader, struct place place, const cJSON *no
     struct input_value *value = &reader->input->values[place.field];
 
     if (!tree_is(node, cJSON_Number)) {
-        value_is_wrong(reader, place, "a whole number");
+        mark_wrong(reader, place, "a whole number");
     } else if (plan_read_max_age(node, &value->days)) {
         value->state = INPUT_GIVEN;
     } else {
@@ -141,7 +147,7 @@ static void read_days(struct reader *reader, struct place place, const cJSON *no
     }
 }
 
-/* What is wrong with an entry of a list; NULL where nothing is. */
+/* What the entry of a list must be; NULL where it is valid. */
 static const char *entry_problem(struct str text)
 {
     if (!str_present(text))
@@ -153,7 +159,7 @@ static const char *entry_problem(struct str text)
     return NULL;
 }
 
-/* How many entries; counting ends beyond the limit. */
+/* The number of entries, at most PLAN_MAX_ITEMS + 1. */
 static size_t list_length(const cJSON *list)
 {
     size_t count = 0;
@@ -168,19 +174,19 @@ static void read_entries(struct reader *reader, struct place place, const cJSON 
                          struct input_entry *entries)
 {
     struct input_value *value = &reader->input->values[place.field];
-    size_t at = 0;
+    size_t index = 0;
 
     value->entries = entries;
-    for (const cJSON *item = list->child; item != NULL; item = item->next, at++) {
+    for (const cJSON *item = list->child; item != NULL; item = item->next, index++) {
         struct str text = str_trim(tree_text(item));
         const char *problem = entry_problem(text);
 
         if (problem == NULL)
-            entries[value->entry_count++] = (struct input_entry){.text = text, .place = at};
+            entries[value->entry_count++] = (struct input_entry){.text = text, .place = index};
         else
             findings_add(reader->findings, PLAN_CODE_INPUT_INVALID,
                          arena_format(reader->arena, "%s%s[%zu] must be %s", place.prefix,
-                                      input_name(place.field), at, problem));
+                                      input_name(place.field), index, problem));
     }
 }
 
@@ -190,11 +196,11 @@ static void read_list(struct reader *reader, struct place place, const cJSON *no
     struct input_entry *entries = NULL;
 
     if (!tree_is(node, cJSON_Array)) {
-        value_is_wrong(reader, place, "a list of text");
+        mark_wrong(reader, place, "a list of text");
         return;
     }
     if (count > PLAN_MAX_ITEMS) {
-        value_is_wrong(reader, place, "at most " AS_TEXT(PLAN_MAX_ITEMS) " items");
+        mark_wrong(reader, place, "at most " AS_TEXT(PLAN_MAX_ITEMS) " items");
         return;
     }
     entries = arena_alloc(reader->arena, count, sizeof(*entries));
@@ -220,7 +226,7 @@ static void read_field(struct reader *reader, struct place place, const cJSON *n
         if (object != NULL && tree_is(node, cJSON_Object))
             read_object(reader, object, node);
         else
-            value_is_wrong(reader, place, "an object");
+            mark_wrong(reader, place, "an object");
         break;
     case INPUT_KIND_TEXT:
     case INPUT_KIND_REFERENCE:

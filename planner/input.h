@@ -5,8 +5,8 @@
 /*
  * input - the planner's input, read from a tree (hardening-v1, section Input).
  *
- * Reading never fails for what is in the input: what is wrong there becomes a finding
- * (sandbox.input.*, sandbox.requirements.max_age), and its value counts as absent from then on.
+ * No content of the input makes reading fail. A wrong value becomes a finding (sandbox.input.*,
+ * sandbox.requirements.max_age) and counts as absent afterwards.
  *
  * Ownership  texts are borrowed from the tree, lists live in the arena.
  */
@@ -60,13 +60,13 @@ enum input_kind {
     INPUT_KIND_BOOL,
     INPUT_KIND_DAYS,
     INPUT_KIND_LIST,    /* of text */
-    INPUT_KIND_NAMES,   /* a list of environment names: other texts in it may be secrets */
-    INPUT_KIND_CONTROL, /* anything */
+    INPUT_KIND_NAMES,   /* a list of environment names; other texts in it can be secrets */
+    INPUT_KIND_CONTROL, /* any value */
 };
 
-/* An object of the input: its fields are those from first up to, and not with, end. */
+/* An object of the input. Its fields are those from `first` to the one before `end`. */
 struct input_object {
-    const char *prefix; /* before its fields' names in messages */
+    const char *prefix; /* of the names of its fields in messages */
     enum input_field first, end;
 };
 
@@ -75,18 +75,19 @@ extern const struct input_object input_root;
 enum input_state {
     INPUT_ABSENT = 0,
     INPUT_GIVEN,
-    INPUT_WRONG, /* of a wrong type or over a limit: absent for all but the identity check */
+    INPUT_WRONG, /* of a wrong type or over a limit: absent for every check except that of identity
+                  */
 };
 
 struct input_entry {
     struct str text;
-    size_t place; /* in the given list, from 0 */
+    size_t place; /* index in the given list, from 0 */
 };
 
-/* Only what fits the field's kind, and only where state is INPUT_GIVEN. */
+/* Only the members for the field's kind are set, and only where state is INPUT_GIVEN. */
 struct input_value {
     enum input_state state;
-    bool flag;                         /* BOOL; CONTROL: asks for something */
+    bool flag;                         /* BOOL; CONTROL: whether a control is asked for */
     int days;                          /* DAYS */
     struct str text;                   /* TEXT, REFERENCE: trimmed, never empty */
     const struct input_entry *entries; /* LIST, NAMES: trimmed, never empty */
@@ -97,24 +98,26 @@ struct input {
     struct input_value values[INPUT_FIELD_COUNT];
 };
 
-/* Reads one object into its fields of *input, and all objects beneath it. A failed allocation is
+/* Reads one object, and the objects in it, into their fields of *input. A failed allocation sets
  * findings->error. */
 void input_read(const cJSON *node, const struct input_object *object, struct arena *arena,
                 struct input *input, struct findings *findings) __attribute__((nonnull));
 
+/* Static text, never NULL. */
 const char *input_name(enum input_field field);
 enum input_kind input_kind(enum input_field field);
 
-/* What the fields of an OBJECT are; NULL for a field of another kind. */
+/* The fields that an OBJECT has; NULL for a field of another kind. */
 const struct input_object *input_object_of(enum input_field field);
 
-/* The field of that name in this object, INPUT_FIELD_COUNT for an unknown one. */
+/* The field of that name in the object; INPUT_FIELD_COUNT where it has none. */
 enum input_field input_find(const struct input_object *object, struct str name);
 
-/* The name of an unknown field as a message may show it: `?` where it may be a secret itself. */
+/* The name of a field as messages show it: `?` where the name itself can be a secret. */
 struct str input_shown_name(const cJSON *member);
 
-/* Not empty, as the contract says it of the four unsupported controls. */
+/* Whether the value of an unsupported control asks for something: it is not empty (hardening-v1,
+ * section Input). */
 bool input_control_asks(const cJSON *node);
 
 #endif

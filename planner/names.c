@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names - checks paths, environment names and references. The functions that start with plan_ are
+ * declared in plan.h.
+ */
 #include "planner/names.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/list.h"
@@ -12,19 +17,21 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* What is left of s after its first `bytes`. */
-static struct str str_after(struct str s, size_t bytes)
+/* s without its first `bytes`. */
+static struct str without_first(struct str s, size_t bytes)
 {
+    assert(bytes <= s.len);
     return (struct str){.ptr = s.ptr + bytes, .len = s.len - bytes};
 }
 
-static struct str str_first(struct str s, size_t bytes)
+static struct str first_bytes(struct str s, size_t bytes)
 {
+    assert(bytes <= s.len);
     return (struct str){.ptr = s.ptr, .len = bytes};
 }
 
-/* Where the first of the characters stands; s.len where none does. */
-static size_t str_find(struct str s, const char *set)
+/* The index of the first byte that is in the set; s.len where there is none. */
+static size_t find(struct str s, const char *set)
 {
     size_t i = 0;
 
@@ -33,7 +40,7 @@ static size_t str_find(struct str s, const char *set)
     return i;
 }
 
-/* Owner or name of a skill. */
+/* The owner or the name of a skill. */
 static bool is_skill_part(struct str s)
 {
     if (s.len == 0 || !(text_is_lower(s.ptr[0]) || text_is_digit(s.ptr[0])))
@@ -60,21 +67,20 @@ static bool is_skill_version(struct str s)
 
 bool plan_is_skill_ref(struct str s)
 {
-    size_t slash = str_find(s, "/");
-    size_t at = str_find(s, "@");
+    size_t slash = find(s, "/");
+    size_t at = find(s, "@");
 
-    /* no part holds either, so the first ones are the only ones of a good reference */
-    return slash < at && at < s.len && is_skill_part(str_first(s, slash)) &&
-           is_skill_part(str_first(str_after(s, slash + 1), at - slash - 1)) &&
-           is_skill_version(str_after(s, at + 1));
+    /* neither is allowed inside a part, so the first ones must be the only ones */
+    return slash < at && at < s.len && is_skill_part(first_bytes(s, slash)) &&
+           is_skill_part(first_bytes(without_first(s, slash + 1), at - slash - 1)) &&
+           is_skill_version(without_first(s, at + 1));
 }
 
-/* The bytes from s's beginning to behind its first `://` with a scheme before it; 0: there is none.
- */
+/* The offset after the first `://` that has a scheme before it; 0 where there is none. */
 static size_t url_head_length(struct str s)
 {
     for (size_t i = 1; i + 3 <= s.len; i++) {
-        if (text_is_alnum(s.ptr[i - 1]) && str_starts_with(str_after(s, i), STR("://")))
+        if (text_is_alnum(s.ptr[i - 1]) && str_starts_with(without_first(s, i), STR("://")))
             return i + 3;
     }
     return 0;
@@ -84,15 +90,15 @@ bool plan_has_credentials(struct str s)
 {
     size_t head = 0;
 
-    /* any URL in the text, not only one at its beginning: `git:https://user:password@host` */
+    /* any URL in the text, not only at its start: `git:https://user:password@host` */
     while ((head = url_head_length(s)) > 0) {
-        struct str authority = str_after(s, head);
+        struct str authority = without_first(s, head);
 
-        authority = str_first(authority, str_find(authority, "/?#"));
-        /* something must stand before the `@`: an empty user part tells nobody anything */
+        authority = first_bytes(authority, find(authority, "/?#"));
+        /* from the second byte: an empty user part holds no credentials */
         if (authority.len > 0 && memchr(authority.ptr + 1, '@', authority.len - 1) != NULL)
             return true;
-        s = str_after(s, head);
+        s = without_first(s, head);
     }
     return false;
 }
@@ -116,19 +122,19 @@ bool names_env_is_reserved(struct str name)
         STR_INIT("SIGNING_KEY"), STR_INIT("CREDENTIAL"),  STR_INIT("SEED"),
     };
     char upper[PLAN_MAX_TEXT_BYTES];
-    struct str shouted = {.ptr = upper, .len = name.len};
+    struct str upper_name = {.ptr = upper, .len = name.len};
 
     if (!str_starts_with_ascii_nocase(name, STR("RUNX_")))
         return false;
-    /* longer than any name that is read; a name too long to look at is nobody's to use */
+    /* longer than input.c accepts: a name that cannot be checked counts as reserved */
     if (name.len > sizeof(upper))
         return true;
     for (size_t i = 0; i < name.len; i++)
         upper[i] = text_upper(name.ptr[i]);
-    if (str_starts_with(shouted, STR("RUNX_RECEIPT_SIGN_")))
+    if (str_starts_with(upper_name, STR("RUNX_RECEIPT_SIGN_")))
         return true;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (str_contains(shouted, words[i]))
+        if (str_contains(upper_name, words[i]))
             return true;
     }
     return false;
@@ -158,10 +164,10 @@ int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_pa
     if (absolute)
         clean[len++] = '/';
     while (path.len > 0) {
-        size_t end = str_find(path, "/");
-        struct str segment = str_first(path, end);
+        size_t end = find(path, "/");
+        struct str segment = first_bytes(path, end);
 
-        path = str_after(path, end < path.len ? end + 1 : end);
+        path = without_first(path, end < path.len ? end + 1 : end);
         if (segment.len == 0 || str_equal(segment, STR(".")))
             continue;
         if (len > (absolute ? 1 : 0))
@@ -178,17 +184,17 @@ int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_pa
 bool names_path_has_parent(struct str path)
 {
     for (;;) {
-        size_t end = str_find(path, "/\\");
+        size_t end = find(path, "/\\");
 
-        if (str_equal(str_first(path, end), STR("..")))
+        if (str_equal(first_bytes(path, end), STR("..")))
             return true;
         if (end == path.len)
             return false;
-        path = str_after(path, end + 1);
+        path = without_first(path, end + 1);
     }
 }
 
-bool names_path_is_beneath(struct str path, struct str base)
+bool names_path_is_below(struct str path, struct str base)
 {
     bool absolute = path.len > 0 && path.ptr[0] == '/';
 
@@ -202,7 +208,7 @@ bool names_path_is_beneath(struct str path, struct str base)
 bool plan_path_admitted(struct str path, struct str base)
 {
     return str_equal(path, base) ||
-           (names_path_is_beneath(path, base) && !names_path_has_parent(path));
+           (names_path_is_below(path, base) && !names_path_has_parent(path));
 }
 
 bool names_path_is_unsafe(struct str path)
@@ -214,7 +220,7 @@ bool names_path_is_unsafe(struct str path)
         if (n == 0 || text_is_control(character) || text_is_bidi_control(character) ||
             (n == 1 && is_one_of(path.ptr[0], "()\"\\;")))
             return true;
-        path = str_after(path, n);
+        path = without_first(path, n);
     }
     return false;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packet - writes the fields of a packet as compact JSON.
+ */
 #include "planner/packet.h"
 
 #include "planner/base/buffer.h"
 
-/* Far beyond what an input within the limits can make; a bound all the same. */
+/* More than an input within the limits can produce. */
 #define PACKET_MAX_BYTES ((size_t)1 << 30)
 
 static const char *provenance_text(enum plan_provenance provenance)
@@ -12,7 +15,7 @@ static const char *provenance_text(enum plan_provenance provenance)
                                                : "caller_supplied_source_digest";
 }
 
-/* Each of these writes `before` (punctuation and the member's name), then the value. */
+/* Each of these writes `before` (punctuation and the name of a member), then the value. */
 static void write_text(struct buffer *out, struct str before, struct str text)
 {
     buffer_add(out, before);

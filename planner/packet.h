@@ -3,10 +3,12 @@
 #define PLANNER_PACKET_H
 
 /*
- * packet - the fields of a `runx.hardening.v1` packet, and how they are written (hardening-v1,
- * section Packet). All texts are as the packet shows them: trimmed, secrets replaced.
+ * packet - the fields of a `runx.hardening.v1` packet, and its writer (hardening-v1, section
+ * Packet).
  *
- * Ownership  all is borrowed from the plan's arena and input.
+ * Texts are as the packet shows them: trimmed, with secrets replaced.
+ *
+ * Ownership  texts and lists are borrowed from the plan's arena and its input.
  */
 
 #include "planner/base/list.h"
@@ -38,7 +40,7 @@ struct packet {
 
     struct str_list unsupported_controls;
     struct str risk_reason;
-    bool risk_medium; /* else low */
+    bool risk_medium; /* false: low */
 
     const struct plan_finding *findings;
     size_t finding_count;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packet_fit - shortens a packet until it fits into the audit log (plan_packet_fit() of plan.h).
+ *
+ * The contract fixes what is dropped, and in which order (gate-v1, section 7, `packet-truncated`).
+ * The longest list is chosen by its bytes in the packet; whether the packet fits is decided by its
+ * bytes in the audit log, which escapes more. Both sizes are measured once for each item and
+ * subtracted when the item is dropped, so the work is linear.
+ */
 #include "planner/packet.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/buffer.h"
-
-/*
- * What is dropped, and when, is the contract's (gate-v1, section 7, `packet-truncated`). Which
- * list is longest goes by the packet's bytes, what fits by the audit log's. Both are counted once,
- * an item at a time, and subtracted as items go: dropping is linear.
- */
 
 #define CUT_TEXT_BYTES 256
 #define MAX_ITEM_BYTES ((size_t)1 << 30)
 
 enum fit_list {
-    /* in packet order: the first wins a tie */
+    /* in packet order: the first of equally long lists is shortened */
     FIT_ENV,
     FIT_PATHS,
     FIT_REASONS,
@@ -24,7 +27,7 @@ enum fit_list {
     FIT_LIST_COUNT
 };
 
-/* An item with the comma before it: as it stands in the packet, and in the audit log. */
+/* The size of an item and of the comma before it, in the packet and in the audit log. */
 struct fit_item {
     size_t bytes;
     size_t audit_bytes;
@@ -33,7 +36,7 @@ struct fit_item {
 struct fit_items {
     struct fit_item *items;
     size_t count;
-    size_t bytes; /* of all that are left: the longest list is the one with most */
+    size_t bytes; /* of the items that are left, in the packet */
 };
 
 static int measure_item(struct fit_items *list, struct buffer *scratch, struct str code,
@@ -114,8 +117,8 @@ static int measure(const struct packet *packet, struct arena *arena,
     return measure_findings(arena, &scratch, packet, &lists[FIT_FINDINGS]);
 }
 
-/* Drops items until `excess` bytes of the audit log are gone; false where all lists are empty
- * before that. */
+/* Drops items until the packet takes at least `excess` bytes less in the audit log; false where all
+ * lists are empty before that. */
 static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t excess)
 {
     while (excess > 0) {
@@ -129,6 +132,7 @@ static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t exc
         if (longest->count == 0)
             return false;
         last = &longest->items[--longest->count];
+        assert(last->bytes <= longest->bytes);
         longest->bytes -= last->bytes;
         excess -= last->audit_bytes < excess ? last->audit_bytes : excess;
     }
@@ -142,7 +146,7 @@ static void cut_texts(struct packet *packet)
         &packet->source_ref,   &packet->source_digest, &packet->observed_at,
     };
 
-    /* all others are texts of ours, and shorter */
+    /* the other texts are the planner's own, and shorter */
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         *texts[i] = str_cut(*texts[i], CUT_TEXT_BYTES);
 }
@@ -153,6 +157,7 @@ int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *are
     struct fit_items lists[FIT_LIST_COUNT] = {0};
     struct packet packet = *plan->fields;
     struct str text = {0};
+    size_t audit_bytes = 0;
     int r = 0;
 
     if (buffer_audit_fits(plan->packet, max_bytes)) {
@@ -162,7 +167,9 @@ int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *are
     r = measure(&packet, arena, lists);
     if (r < 0)
         return r;
-    if (!drop_items(lists, buffer_audit_size(plan->packet) - max_bytes))
+    audit_bytes = buffer_audit_size(plan->packet);
+    assert(audit_bytes > max_bytes);
+    if (!drop_items(lists, audit_bytes - max_bytes))
         cut_texts(&packet);
     packet.env_allowlist.count = lists[FIT_ENV].count;
     packet.writable_paths.count = lists[FIT_PATHS].count;

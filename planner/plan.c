@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan - one evaluation: reads the input, derives the declaration, applies the rules, decides, and
+ * writes the packet.
+ */
 #include "planner/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/tree.h"
@@ -12,7 +17,7 @@ bool plan_admits(const struct plan *plan)
     return plan != NULL && plan->decision == PLAN_READY;
 }
 
-/* As the packet shows a reference that may carry a password. */
+/* A reference as the packet shows it: one with a password is replaced. */
 static struct str without_credentials(struct str reference)
 {
     return plan_has_credentials(reference) ? STR("[redacted]") : reference;
@@ -25,7 +30,7 @@ static struct str ref_form(const struct input *input)
     return str_present(input->values[INPUT_SKILL_REF].text) ? STR("skill_ref") : STR("");
 }
 
-/* Texts and flags; the lists that live as long as the plan are set by the caller. */
+/* The fields that do not depend on the decision; the caller sets the others. */
 static struct packet make_packet(const struct input *input, const struct declaration *d)
 {
     static const struct str controls[] = {
@@ -58,7 +63,7 @@ static struct packet make_packet(const struct input *input, const struct declara
     };
 }
 
-/* One evaluation: what was read and made of it. Too big for a stack of threads. */
+/* The parts of one evaluation. In the arena: they are too big for the stack of a thread. */
 struct work {
     struct input input;
     struct declaration declaration;
@@ -103,12 +108,14 @@ int plan_evaluate(const cJSON *input, enum plan_provenance provenance, struct ar
     r = work_judge(work, input, &findings);
     if (r < 0)
         return r;
+    assert(findings.error == 0);
     plan.findings = findings.items;
     plan.finding_count = findings.count;
     plan.decision =
         findings_decide(&findings, work->admission.allowed,
                         work->declaration.network && work->declaration.writable_paths.count > 0);
 
+    assert(plan.decision != PLAN_READY || (findings.count == 0 && work->admission.allowed));
     work->packet = make_packet(&work->input, &work->declaration);
     work->packet.decision = plan.decision;
     work->packet.provenance = provenance;
@@ -124,7 +131,7 @@ int plan_evaluate(const cJSON *input, enum plan_provenance provenance, struct ar
     return 0;
 }
 
-/* The first finding about one object by itself. */
+/* *ret_problem: the message of the first finding about an object that is read alone. */
 static int check_object(const cJSON *node, enum input_field field, struct arena *arena,
                         struct str *ret_problem)
 {

@@ -3,20 +3,20 @@
 #define PLANNER_PLAN_H
 
 /*
- * plan - the planner: sandbox requirements of one workload in, runx.hardening.v1 packet out.
+ * plan - the planner: takes the sandbox requirements of one workload, returns a runx.hardening.v1
+ * packet (contract hardening-v1).
  *
  * Pure: reads no clock, file, environment variable or global, writes no log. The same input gives
- * the same bytes. Any number of threads may call at once, each with its own arena.
+ * the same bytes.
  *
  * Errors     0, or negative errno; on failure no result is written.
- *              -EINVAL  the input is no object: there is no packet, the caller must not admit
- *              -ENOMEM  out of memory, or the arena's limit
- *            A bad workload is no error. It is a finding, and the call succeeds.
- *
+ *              -EINVAL  the input is not an object: there is no packet, the caller must not admit
+ *              -ENOMEM  out of memory, or the arena's limit was reached
+ *            A bad workload is not an error. It is a finding, and the call succeeds.
  * Ownership  everything in the result lives in the given arena, or is borrowed from the input,
  *            which must live as long.
- *
- * Source     contract hardening-v1. Units: bytes, days.
+ * Units      bytes, days.
+ * Threads    any number at once, each with its own arena.
  */
 
 #include <cjson/cJSON.h>
@@ -27,8 +27,8 @@
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 
-#define PLAN_MAX_ITEMS 100       /* entries a list */
-#define PLAN_MAX_TEXT_BYTES 4096 /* a text, trimmed */
+#define PLAN_MAX_ITEMS 100       /* entries of a list */
+#define PLAN_MAX_TEXT_BYTES 4096 /* of a text, trimmed */
 #define PLAN_MIN_AGE_DAYS 1
 #define PLAN_MAX_AGE_DAYS 3650
 #define PLAN_DEFAULT_AGE_DAYS 30
@@ -65,7 +65,7 @@ enum plan_code {
         PLAN_CODE_COUNT
 };
 
-/* 0 is never "ready": a decision nobody set must not admit anything. */
+/* 0 is not "ready": a decision that was not made must not admit anything. */
 enum plan_decision {
     PLAN_UNDECIDED = 0,
     PLAN_MORE_EVIDENCE, /* "needs_more_evidence" */
@@ -74,7 +74,7 @@ enum plan_decision {
     PLAN_READY,         /* "ready" */
 };
 
-/* What the caller vouches for; 0 vouches for nothing. */
+/* What the caller has verified about the source; 0 is nothing. */
 enum plan_provenance {
     PLAN_CALLER_SUPPLIED = 0, /* "caller_supplied_source_digest" */
     PLAN_SIGNED_CONFIGMAP,    /* "signed_configmap": the caller verified a signature */
@@ -98,35 +98,37 @@ struct plan {
 int plan_evaluate(const cJSON *input, enum plan_provenance provenance, struct arena *arena,
                   struct plan *ret_plan) __attribute__((warn_unused_result, nonnull));
 
-/* True only for a finished plan whose decision is "ready"; false for NULL. The only test for it. */
+/* True only for a finished plan whose decision is "ready"; false for NULL. Do not test in any other
+ * way whether a plan admits a workload. */
 bool plan_admits(const struct plan *plan);
 
-/* Static texts, never NULL. */
+/* Static texts, never NULL; "" for a value that is none of the enum's. */
 const char *plan_code_text(enum plan_code code);
 const char *plan_decision_text(enum plan_decision decision);
 
 /*
- * The packet again, made to fit max_bytes as buffer_audit_size() counts (gate-v1, section 7,
- * `packet-truncated`): the last item of the list that is longest in bytes is dropped (the first
- * in packet order on a tie) until it fits; when all lists are empty, each text is cut to at most
- * 256 bytes at a character boundary. *ret_packet is plan->packet itself where that fits.
- * -E2BIG where even that does not help, which takes a max_bytes of less than 12 KiB.
+ * The packet, shortened to at most max_bytes as buffer_audit_size() counts (gate-v1, section 7,
+ * `packet-truncated`). Until it fits, the last item of the list that is longest in bytes is
+ * dropped; of equally long lists, the first in packet order. When all lists are empty, each text is
+ * cut to at most 256 bytes at the end of a character. *ret_packet is plan->packet itself where that
+ * fits. -E2BIG where it cannot be made to fit: possible only for a max_bytes below 12 KiB.
  */
 int plan_packet_fit(const struct plan *plan, size_t max_bytes, struct arena *arena,
                     struct str *ret_packet) __attribute__((warn_unused_result, nonnull));
 
 /*
- * The planner's input as compact JSON, with what the packet hides hidden in a way that plans to
- * the same packet (gate-v1, section 7, `input`). Fields stand in the order of the contract's
- * tables; numbers are printed only where they are whole and within the field's range.
+ * The planner's input as compact JSON (gate-v1, section 7, `input`). Values that the packet hides
+ * are replaced by others for which the plan has the same packet. Fields are in the order of the
+ * contract's tables. Numbers are written only where they are whole and in the field's range.
  */
 int plan_input_write(const cJSON *input, struct arena *arena, struct str *ret_json)
     __attribute__((warn_unused_result, nonnull));
 
 /*
- * Whether a `requirements` or `baseline` object, or a `max_age_days` value, is free of unknown
- * fields, wrong types and values beyond the limits (what would be sandbox.input.* or
- * sandbox.requirements.max_age). *ret_problem is the finding's message, absent where all is well.
+ * Checks a `requirements` or `baseline` object, or a `max_age_days` value, for unknown fields,
+ * wrong types and values over the limits (those that would be sandbox.input.* or
+ * sandbox.requirements.max_age). *ret_problem is the message of the finding; absent where there is
+ * none.
  */
 int plan_check_requirements(const cJSON *requirements, struct arena *arena, struct str *ret_problem)
     __attribute__((warn_unused_result, nonnull));
@@ -134,15 +136,15 @@ int plan_check_baseline(const cJSON *baseline, struct arena *arena, struct str *
     __attribute__((warn_unused_result, nonnull));
 bool plan_read_max_age(const cJSON *value, int *ret_days);
 
-/* hardening-v1, Identity: `owner/name@version`, nothing around it. */
+/* hardening-v1, section Identity: `owner/name@version`, and nothing else. */
 bool plan_is_skill_ref(struct str s);
 
-/* A URL with a user part before `@`, wherever in s it begins. */
+/* Whether a URL anywhere in s has a user part before `@`. */
 bool plan_has_credentials(struct str s);
 
 /*
- * Paths as the contract normalises them, and whether `path` (normalised) is admitted by `base`
- * (normalised): hardening-v1, Paths and names.
+ * hardening-v1, section Paths and names: normalises a path; whether `base` admits `path`, both
+ * normalised; whether s is the name of an environment variable.
  */
 int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_path)
     __attribute__((warn_unused_result, nonnull));

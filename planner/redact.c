@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redact - writes the planner's input without the values that the packet hides (plan_input_write()
+ * of plan.h; gate-v1, section 7, `input`).
+ *
+ * Planning the result must give the same packet, byte for byte. A replacement must therefore be
+ * wrong, absent or over its limit in the same way as the value itself.
+ */
 #include "planner/plan.h"
 
 #include <errno.h>
@@ -6,12 +13,6 @@
 #include "planner/base/buffer.h"
 #include "planner/input.h"
 #include "planner/base/tree.h"
-
-/*
- * The planner's input, written so that planning it gives the same packet, byte for byte, and
- * that what the packet hides is hidden (gate-v1, section 7, `input`). What stands in for a value
- * must therefore be wrong, absent or over its limit in the same way as the value.
- */
 
 #define INPUT_MAX_BYTES ((size_t)1 << 30)
 
@@ -23,11 +24,11 @@ static void write_name(struct buffer *out, size_t *count, struct str name)
     buffer_add_char(out, ':');
 }
 
-/* The beginning, and so many `=`: no text of ours needs an escape. */
-static void write_filled(struct buffer *out, struct str beginning, size_t count)
+/* The start, and `count` times `=`. The callers' texts need no escape. */
+static void write_filled(struct buffer *out, struct str start, size_t count)
 {
     buffer_add_char(out, '"');
-    buffer_add(out, beginning);
+    buffer_add(out, start);
     for (size_t i = 0; i < count; i++)
         buffer_add_char(out, '=');
     buffer_add_char(out, '"');
@@ -60,8 +61,8 @@ static void write_bool(struct buffer *out, const cJSON *node)
         buffer_add(out, tree_is(node, cJSON_False) ? STR("false") : STR("0"));
 }
 
-/* A number that is not in range is printed as another that is not: what came from outside is
- * never printed as a number. */
+/* A number that is out of range is written as 0, which is out of range, too: numbers of the input
+ * are not formatted. */
 static void write_days(struct buffer *out, const cJSON *node)
 {
     int days = 0;
@@ -69,7 +70,7 @@ static void write_days(struct buffer *out, const cJSON *node)
     if (plan_read_max_age(node, &days))
         buffer_add_format(out, "%d", days);
     else
-        /* 0 is a number, so as such it cannot stand in for what is none */
+        /* a value of another type must stay one: a text */
         buffer_add(out, tree_is(node, cJSON_Number) ? STR("0") : STR("\"0\""));
 }
 
@@ -134,14 +135,14 @@ static void write_value(struct buffer *out, enum input_field field, const cJSON 
     case INPUT_KIND_NAMES:
         write_list(out, node, write_env_name);
         break;
-    case INPUT_KIND_CONTROL: /* only where it asks for something */
+    case INPUT_KIND_CONTROL: /* called only where it asks for something */
     case INPUT_KIND_NONE:
         buffer_add(out, STR("true"));
         break;
     }
 }
 
-/* As tree_get(), but `null` is a value like any other: it is written as given. */
+/* As tree_get(), but a member that is `null` is found, too: it is written as given. */
 static const cJSON *find_member(const cJSON *object, enum input_field field)
 {
     const cJSON *member = object->child;
@@ -151,7 +152,8 @@ static const cJSON *find_member(const cJSON *object, enum input_field field)
     return member;
 }
 
-/* Those that hide their name count as one, as they do in the packet: `?` cannot stand twice. */
+/* Fields whose names are hidden become one field `?`, as they become one finding in the packet: a
+ * key must not be given twice. */
 static void write_unknown_fields(struct buffer *out, const struct input_object *object,
                                  const cJSON *node, size_t *count)
 {

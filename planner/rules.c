@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rules - the contract's table of findings, one small function for a row.
+ *
+ * To add a rule: a line in PLAN_CODES (its position there is its position in every packet), a
+ * function here, its name in rules[], rows in tests/planner/test_rules.c.
+ */
 #include "planner/rules.h"
 
 #include "planner/base/buffer.h"
 #include "planner/names.h"
-
-/*
- * Each function is one row of the table, or two that look at the same thing. To add a rule: a
- * line in PLAN_CODES (its place there is its place in every packet), a function here, a line in
- * rules[], a row in tests/planner/test_rules.c.
- */
 
 static struct str given(const struct rules_case *c, enum input_field field)
 {
@@ -17,7 +17,7 @@ static struct str given(const struct rules_case *c, enum input_field field)
 
 static void judge_identity(const struct rules_case *c, struct findings *found)
 {
-    /* a value of the wrong type has its own finding, and is no second reason for this one */
+    /* a value of the wrong type has a finding of its own, so it counts as given here */
     bool image = c->input->values[INPUT_IMAGE_DIGEST].state != INPUT_ABSENT;
     bool skill = c->input->values[INPUT_SKILL_REF].state != INPUT_ABSENT;
 
@@ -44,7 +44,7 @@ static void judge_skill_ref(const struct rules_case *c, struct findings *found)
                      STR("skill_ref must be pinned as owner/name@version"));
 }
 
-/* The moment that a field tells; false, and a finding, where there is none. */
+/* Reads the instant in a field; adds a finding and returns false where it cannot. */
 static bool judge_moment(const struct rules_case *c, enum input_field field, struct findings *found,
                          struct moment *ret_moment)
 {
@@ -69,10 +69,10 @@ static void judge_time(const struct rules_case *c, struct findings *found)
     const struct input_value *max_age = &c->input->values[INPUT_MAX_AGE_DAYS];
     int days = max_age->state == INPUT_GIVEN ? max_age->days : PLAN_DEFAULT_AGE_DAYS;
     struct moment as_of = {0}, observed_at = {0};
-    bool know_as_of = judge_moment(c, INPUT_AS_OF, found, &as_of);
-    bool know_observed_at = judge_moment(c, INPUT_OBSERVED_AT, found, &observed_at);
+    bool has_as_of = judge_moment(c, INPUT_AS_OF, found, &as_of);
+    bool has_observed_at = judge_moment(c, INPUT_OBSERVED_AT, found, &observed_at);
 
-    if (!know_as_of || !know_observed_at)
+    if (!has_as_of || !has_observed_at)
         return;
     if (moment_compare(observed_at, as_of) > 0 ||
         moment_compare(moment_add_seconds(observed_at, days * MOMENT_SECONDS_PER_DAY), as_of) < 0)
@@ -181,7 +181,8 @@ static void judge_baseline_flags(const struct rules_case *c, struct findings *fo
                      STR("baseline requires sandbox enforcement"));
 }
 
-/* plan_path_admitted() by any of the list, looking for `..` once and not once a pair. */
+/* plan_path_admitted() for any of the bases. The path is searched for `..` once, not once for each
+ * base. */
 static bool is_path_admitted(struct str path, struct str_list bases)
 {
     if (str_list_has(bases, path))
@@ -189,13 +190,13 @@ static bool is_path_admitted(struct str path, struct str_list bases)
     if (names_path_has_parent(path))
         return false;
     for (size_t i = 0; i < bases.count; i++) {
-        if (names_path_is_beneath(path, bases.items[i]))
+        if (names_path_is_below(path, bases.items[i]))
             return true;
     }
     return false;
 }
 
-static void not_admitted(struct findings *found, enum plan_code code, struct str what)
+static void add_not_admitted(struct findings *found, enum plan_code code, struct str what)
 {
     findings_add(
         found, code,
@@ -208,7 +209,7 @@ static void judge_baseline_paths(const struct rules_case *c, struct findings *fo
 
     for (size_t i = 0; d->baseline_paths_given && i < d->writable_paths.count; i++) {
         if (!is_path_admitted(d->writable_paths.items[i], d->baseline_paths))
-            not_admitted(found, PLAN_CODE_BASELINE_WRITABLE_PATH, d->writable_paths.items[i]);
+            add_not_admitted(found, PLAN_CODE_BASELINE_WRITABLE_PATH, d->writable_paths.items[i]);
     }
 }
 
@@ -218,7 +219,7 @@ static void judge_baseline_env(const struct rules_case *c, struct findings *foun
 
     for (size_t i = 0; d->baseline_env_given && i < d->env_allowlist.count; i++) {
         if (!str_list_has(d->baseline_env, d->env_allowlist.items[i]))
-            not_admitted(found, PLAN_CODE_BASELINE_ENV, d->env_allowlist.items[i]);
+            add_not_admitted(found, PLAN_CODE_BASELINE_ENV, d->env_allowlist.items[i]);
     }
 }
 

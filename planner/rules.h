@@ -3,20 +3,20 @@
 #define PLANNER_RULES_H
 
 /*
- * rules - the contract's table of findings, from sandbox.workload.identity on. What a reader can
- * see by itself (sandbox.input.*, sandbox.requirements.max_age) is found by input_read().
+ * rules - the contract's table of findings, from sandbox.workload.identity on. input_read() adds
+ * the findings before that (sandbox.input.*) and sandbox.requirements.max_age.
  */
 
 #include "planner/admission.h"
 
-/* What the rules look at; they see neither each other nor the decision. */
+/* What a rule may read. It reads neither the findings of other rules nor the decision. */
 struct rules_case {
     const struct input *input;
     const struct declaration *declaration;
     const struct admission *admission;
 };
 
-/* Adds what each rule finds; a failed allocation is findings->error. */
+/* Adds the findings of all rules. A failed allocation sets findings->error. */
 void rules_judge(const struct rules_case *c, struct findings *findings) __attribute__((nonnull));
 
 #endif

@@ -46,7 +46,7 @@ static void check(const struct helper_row *rows, size_t count)
 }
 
 #define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
-#define ANEW " (where it was signed, sign anew without it)"
+#define SIGNED " (if a signed document sets it, sign that again without it)"
 #define REQUIRED "workload.requirements."
 
 Test(advice, what_is_ready_needs_none)
@@ -115,8 +115,8 @@ Test(advice, fields_that_cannot_be_had_are_left_out)
          "write require_enforcement: true"},
         {{{REQUIRED "allowed_syscalls", "[\"read\"]"},
           {REQUIRED "resource_limits", "{\"cpu\": 1}"}},
-         "leave allowed_syscalls out" ANEW "; leave resource_limits out" ANEW},
-        {{{REQUIRED "cwd_policy", "\"root\""}}, "leave cwd_policy out" ANEW},
+         "leave allowed_syscalls out" SIGNED "; leave resource_limits out" SIGNED},
+        {{{REQUIRED "cwd_policy", "\"root\""}}, "leave cwd_policy out" SIGNED},
         {{{REQUIRED "writeable_paths", "[\"x\"]"}}, "leave writeable_paths out"},
         {{{REQUIRED "env_allowlist", "\"LANG\""}}, "write env_allowlist: []"},
     };
