@@ -4,44 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "k8s/access/internal.h"
 #include "k8s/util/file.h"
-#include "k8s/access/kubeconfig.h"
 
 #define MAX_NAMESPACE_BYTES 4096 /* of its file */
 #define MAX_PORT 65535
-
-static int give_reason(int error, struct str reason, struct str *reterr_reason)
-{
-    if (!str_present(reason))
-        return -ENOMEM;
-    *reterr_reason = reason;
-    return error;
-}
-
-const char *access_server_problem(struct str server)
-{
-    size_t scheme_len = 0;
-
-    if (server.len == 0)
-        return "it has no server";
-    if (str_starts_with_ascii_nocase(server, STR("https://")))
-        scheme_len = sizeof("https://") - 1;
-    else if (str_starts_with_ascii_nocase(server, STR("http://")))
-        scheme_len = sizeof("http://") - 1;
-    if (scheme_len == 0)
-        return "its server must begin with https://";
-    if (server.len == scheme_len || server.ptr[scheme_len] == '/')
-        return "its server names no host";
-    for (size_t i = 0; i < server.len; i++) {
-        const char c = server.ptr[i];
-
-        if (c <= ' ' || c >= 0x7f || strchr("\"<>\\^`{|}", c) != NULL)
-            return "its server holds a character that no URL has";
-        if (c == '@' || c == '?' || c == '#')
-            return "its server must be https://host:port, without user, query and fragment";
-    }
-    return NULL;
-}
 
 /* ---- in a cluster ---- */
 
@@ -60,12 +27,13 @@ static int read_account(const char *folder, const char *name, size_t max_bytes, 
     if (r == -ENOMEM)
         return r;
     if (r < 0)
-        return give_reason(-EINVAL,
-                           arena_format(arena,
-                                        "%s: the service account's file cannot be read: %s; see "
-                                        "automountServiceAccountToken of the pod",
-                                        path.ptr, file_error_text(r)),
-                           reterr_reason);
+        return access_give_reason(
+            -EINVAL,
+            arena_format(arena,
+                         "%s: the service account's file cannot be read: %s; see "
+                         "automountServiceAccountToken of the pod",
+                         path.ptr, file_error_text(r)),
+            reterr_reason);
     *ret_text = str_trim(bytes);
     return 0;
 }
@@ -78,20 +46,22 @@ static int place_in_cluster(struct arena *arena, struct str *ret_server, struct 
     struct str server = {0};
 
     if (host == NULL || *host == '\0' || port == NULL || *port == '\0')
-        return give_reason(-ENOENT,
-                           STR("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
-                               "this is no pod; name a kubeconfig"),
-                           reterr_reason);
+        return access_give_reason(
+            -ENOENT,
+            STR("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
+                "this is no pod; name a kubeconfig"),
+            reterr_reason);
     if (!text_read_number(str_of(port), 1, MAX_PORT, &number))
-        return give_reason(-EINVAL, STR("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535"),
-                           reterr_reason);
+        return access_give_reason(-EINVAL,
+                                  STR("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535"),
+                                  reterr_reason);
     server = arena_format(arena, strchr(host, ':') != NULL ? "https://[%s]:%s" : "https://%s:%s",
                           host, port);
     if (!str_present(server))
         return -ENOMEM;
-    if (access_server_problem(server) != NULL || strpbrk(host, "/[]") != NULL)
-        return give_reason(-EINVAL, STR("KUBERNETES_SERVICE_HOST is no name and no address"),
-                           reterr_reason);
+    if (access_address_problem(server) != NULL || strpbrk(host, "/[]") != NULL)
+        return access_give_reason(-EINVAL, STR("KUBERNETES_SERVICE_HOST is no name and no address"),
+                                  reterr_reason);
     *ret_server = server;
     return 0;
 }
@@ -112,10 +82,10 @@ int access_in_cluster(const char *folder, struct arena *arena, struct access *re
         r = read_account(folder, "ca.crt", ACCESS_MAX_FILE_BYTES, arena, &path, &access.ca_pem,
                          reterr_reason);
     if (r == 0 && (token.len == 0 || access.ca_pem.len == 0))
-        r = give_reason(-EINVAL,
-                        arena_format(arena, "%s: the service account's file is empty",
-                                     token.len == 0 ? access.token_file : path),
-                        reterr_reason);
+        r = access_give_reason(-EINVAL,
+                               arena_format(arena, "%s: the service account's file is empty",
+                                            token.len == 0 ? access.token_file : path),
+                               reterr_reason);
     if (r < 0)
         return r;
     r = read_account(folder, "namespace", MAX_NAMESPACE_BYTES, arena, &path, &access.namespace_name,
@@ -144,10 +114,11 @@ static int add_file(struct kubeconfig *config, const char *path, bool may_lack,
     if (!str_present(name))
         return -ENOMEM;
     if (r < 0)
-        return give_reason(-EINVAL,
-                           arena_format(config->arena, "%s: the kubeconfig cannot be read: %s",
-                                        name.ptr, file_error_text(r)),
-                           reterr_reason);
+        return access_give_reason(-EINVAL,
+                                  arena_format(config->arena,
+                                               "%s: the kubeconfig cannot be read: %s", name.ptr,
+                                               file_error_text(r)),
+                                  reterr_reason);
     return kubeconfig_add(config, path, text, reterr_reason);
 }
 
@@ -195,10 +166,10 @@ int access_from_kubeconfig(const struct access_choice *choice, struct arena *are
     if (r < 0)
         return r;
     if (config.file_count == 0)
-        return give_reason(-ENOENT,
-                           STR("there is no kubeconfig: name one, set KUBECONFIG, or make "
-                               "~/.kube/config"),
-                           reterr_reason);
+        return access_give_reason(-ENOENT,
+                                  STR("there is no kubeconfig: name one, set KUBECONFIG, or make "
+                                      "~/.kube/config"),
+                                  reterr_reason);
     return kubeconfig_resolve(&config, choice->context, ret_access, reterr_reason);
 }
 

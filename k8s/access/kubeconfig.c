@@ -2,15 +2,10 @@
 #include "k8s/access/kubeconfig.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
+#include "k8s/access/internal.h"
 #include "k8s/document/document.h"
-#include "k8s/util/file.h"
 #include "planner/base/tree.h"
-
-#define MAX_REFUSAL_BYTES 1024
-#define MAX_SHOWN_BYTES 253 /* of a name */
 
 /* The lists of a file, and what an item of each is. */
 static const struct {
@@ -20,53 +15,6 @@ static const struct {
 
 enum { CONTEXTS, CLUSTERS, USERS, LIST_COUNT };
 
-/* A name for people. */
-static const char *shown(struct arena *arena, struct str name)
-{
-    struct str text = {0};
-
-    if (name.len > MAX_SHOWN_BYTES)
-        name.len = MAX_SHOWN_BYTES;
-    text = arena_format(arena, "%.*s", (int)name.len, name.len > 0 ? name.ptr : "");
-    if (str_present(text))
-        text = file_shown_name(text.ptr, arena);
-    return str_present(text) ? text.ptr : "?";
-}
-
-static int give_reason(struct str reason, struct str *reterr_reason)
-{
-    if (!str_present(reason))
-        return -ENOMEM;
-    *reterr_reason = reason;
-    return -EINVAL;
-}
-
-int kubeconfig_refuse(const struct kubeconfig_entry *entry, const char *format, ...)
-{
-    struct arena *arena = entry->config->arena;
-    char text[MAX_REFUSAL_BYTES];
-    va_list list;
-
-    va_start(list, format);
-    (void)vsnprintf(text, sizeof(text), format, list);
-    va_end(list);
-    return give_reason(arena_format(arena, "%s: %s \"%s\": %s",
-                                    shown(arena, str_of(entry->file->path)), entry->kind,
-                                    shown(arena, entry->name), text),
-                       entry->reterr_reason);
-}
-
-int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, struct str *ret_text)
-{
-    const cJSON *node = tree_get(entry->body, key);
-    struct str text = tree_text(node);
-
-    if (node != NULL && !tree_is(node, cJSON_String))
-        return kubeconfig_refuse(entry, "%s must be text; quote it", key);
-    *ret_text = text.len > 0 ? text : (struct str){0};
-    return 0;
-}
-
 /* ---- reading a file ---- */
 
 static int refuse_file(struct kubeconfig *config, const char *path, struct str what,
@@ -74,9 +22,11 @@ static int refuse_file(struct kubeconfig *config, const char *path, struct str w
 {
     if (!str_present(what))
         return -ENOMEM;
-    return give_reason(
-        arena_format(config->arena, "%s: %s", shown(config->arena, str_of(path)), what.ptr),
-        reterr_reason);
+    return access_give_reason(-EINVAL,
+                              arena_format(config->arena, "%s: %s",
+                                           access_shown_name(config->arena, str_of(path)),
+                                           what.ptr),
+                              reterr_reason);
 }
 
 /* Each item has a name of its own. */
@@ -104,11 +54,11 @@ static int check_list(struct kubeconfig *config, const char *path, const cJSON *
                                reterr_reason);
         for (const cJSON *other = list->child; other != item; other = other->next) {
             if (str_equal(own, tree_get_text(other, "name")))
-                return refuse_file(config, path,
-                                   arena_format(config->arena,
-                                                "%s \"%s\" is given twice; take one out",
-                                                lists[which].kind, shown(config->arena, own)),
-                                   reterr_reason);
+                return refuse_file(
+                    config, path,
+                    arena_format(config->arena, "%s \"%s\" is given twice; take one out",
+                                 lists[which].kind, access_shown_name(config->arena, own)),
+                    reterr_reason);
         }
         count++;
     }
@@ -147,10 +97,11 @@ static int read_tree(struct kubeconfig *config, const char *path, struct str tex
         int r = document_next(&stream, config->arena, &tree, &document, &error);
 
         if (r == -EBADMSG)
-            return give_reason(arena_format(config->arena, "%s:%zu:%zu: %s",
-                                            shown(config->arena, str_of(path)), error.line,
-                                            error.column, error.what),
-                               reterr_reason);
+            return access_give_reason(-EINVAL,
+                                      arena_format(config->arena, "%s:%zu:%zu: %s",
+                                                   access_shown_name(config->arena, str_of(path)),
+                                                   error.line, error.column, error.what),
+                                      reterr_reason);
         if (r == -E2BIG)
             return refuse_file(config, path, STR("it holds too many values"), reterr_reason);
         if (r < 0)
@@ -240,7 +191,7 @@ static const char *paths_of(const struct kubeconfig *config)
 
     for (size_t i = 0; i < config->file_count; i++) {
         all = arena_format(config->arena, "%s%s%s", all.ptr, i > 0 ? ":" : "",
-                           shown(config->arena, str_of(config->files[i].path)));
+                           access_shown_name(config->arena, str_of(config->files[i].path)));
         if (!str_present(all))
             return "?";
     }
@@ -255,17 +206,20 @@ static int find_context(const struct kubeconfig *config, const char *context,
 
     ret_entry->reterr_reason = reterr_reason;
     if (name.len == 0)
-        return give_reason(arena_format(config->arena,
-                                        "%s: no current-context is set; name a context, or set one "
-                                        "with kubectl config use-context",
-                                        path),
-                           reterr_reason);
+        return access_give_reason(
+            -EINVAL,
+            arena_format(config->arena,
+                         "%s: no current-context is set; name a context, or set one "
+                         "with kubectl config use-context",
+                         path),
+            reterr_reason);
     if (!find_entry(config, CONTEXTS, name, ret_entry))
-        return give_reason(arena_format(config->arena,
-                                        "%s: there is no context \"%s\"; kubectl config "
-                                        "get-contexts shows those there are",
-                                        path, shown(config->arena, name)),
-                           reterr_reason);
+        return access_give_reason(-EINVAL,
+                                  arena_format(config->arena,
+                                               "%s: there is no context \"%s\"; kubectl config "
+                                               "get-contexts shows those there are",
+                                               path, access_shown_name(config->arena, name)),
+                                  reterr_reason);
     return 0;
 }
 
@@ -286,7 +240,7 @@ static int find_part(const struct kubeconfig_entry *context, size_t which,
         return kubeconfig_refuse(context, "it names no %s", kind);
     if (!find_entry(context->config, which, name, ret_entry))
         return kubeconfig_refuse(context, "its %s \"%s\" is in none of the files", kind,
-                                 shown(context->config->arena, name));
+                                 access_shown_name(context->config->arena, name));
     return 0;
 }
 

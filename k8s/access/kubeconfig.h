@@ -43,31 +43,4 @@ int kubeconfig_resolve(const struct kubeconfig *config, const char *context,
                        struct access *ret_access, struct str *reterr_reason)
     __attribute__((warn_unused_result, nonnull(1, 3, 4)));
 
-/* ---- between its files ---- */
-
-/* One context, cluster or user. */
-struct kubeconfig_entry {
-    const struct kubeconfig *config;
-    const struct kubeconfig_file *file;
-    const char *kind; /* "cluster" */
-    struct str name;
-    const cJSON *body; /* NULL: it has none */
-    struct str *reterr_reason;
-};
-
-/* -EINVAL with `FILE: cluster "x": …`, or -ENOMEM. */
-int kubeconfig_refuse(const struct kubeconfig_entry *entry, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Absent where it is not there, null or empty. */
-int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, struct str *ret_text)
-    __attribute__((warn_unused_result, nonnull));
-
-int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct access *access)
-    __attribute__((warn_unused_result, nonnull));
-int kubeconfig_read_user(const struct kubeconfig_entry *entry, struct access *access)
-    __attribute__((warn_unused_result, nonnull));
-
-/* What keeps `server` from being the address of an API server; NULL: nothing. */
-const char *access_server_problem(struct str server);
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/access/kubeconfig.h"
-
 #include <errno.h>
 
+#include "k8s/access/internal.h"
 #include "k8s/util/base64.h"
 #include "k8s/util/file.h"
 #include "planner/base/tree.h"
@@ -114,7 +113,7 @@ int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct access 
         r = read_pem(entry, "certificate-authority", &access->ca_pem, &path);
     if (r < 0)
         return r;
-    problem = access_server_problem(access->server);
+    problem = access_address_problem(access->server);
     if (problem != NULL)
         return kubeconfig_refuse(entry, "%s", problem);
     while (access->server.ptr[access->server.len - 1] == '/')

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/access/kubeconfig.h"
+#include "k8s/access/internal.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)
 #define PATH "/folder/config"
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(r != -EINVAL || str_starts_with(reason, STR(PATH ":")));
         return 0;
     }
-    assert(access_server_problem(access.server) == NULL && access.context_name.len > 0);
+    assert(access_address_problem(access.server) == NULL && access.context_name.len > 0);
     assert(access.server.ptr[access.server.len - 1] != '/');
     assert(str_present(access.certificate_pem) == str_present(access.key_pem));
     assert(!access.insecure || !str_present(access.ca_pem));
