@@ -112,9 +112,16 @@ struct reflector {
 
 /* read.c */
 
+/* What a line of a watch was. */
+struct reflector_line {
+    bool is_event;  /* false: an empty line */
+    bool ends_list; /* the bookmark after the initial events: the list is complete at `version` */
+    char version[REFLECTOR_MAX_VERSION_BYTES + 1];
+};
+
 /* One line of a watch; one item of a list; the rest of a list. */
-int reflector_read_line(struct reflector *reflector, struct str line, uint64_t now_msec)
-    __attribute__((warn_unused_result));
+int reflector_read_line(struct reflector *reflector, struct str line,
+                        struct reflector_line *ret_line) __attribute__((warn_unused_result));
 int reflector_read_item(struct reflector *reflector, struct str item,
                         struct reflector_change change) __attribute__((warn_unused_result));
 
@@ -131,8 +138,5 @@ int reflector_read_head(struct reflector *reflector, struct str head, struct are
 bool reflector_read_status(struct reflector *reflector, struct str body);
 
 void reflector_set_reason(struct reflector *reflector, struct str reason);
-
-/* A whole list is known; its version is the watch's. */
-void reflector_finish_list(struct reflector *reflector, const char *version, uint64_t now_msec);
 
 #endif

@@ -163,22 +163,20 @@ static int take_error(struct reflector *reflector, const cJSON *status)
     return -EREMOTEIO;
 }
 
-static int take_bookmark(struct reflector *reflector, const cJSON *tree, uint64_t now_msec)
+static int take_bookmark(struct reflector *reflector, const cJSON *tree,
+                         struct reflector_line *ret_line)
 {
     const cJSON *metadata = tree_get(tree, "metadata");
-    char version[REFLECTOR_MAX_VERSION_BYTES + 1];
+    struct reflector_line line = {0};
 
-    if (!copy_version(tree_get_text(metadata, "resourceVersion"), version))
+    if (!copy_version(tree_get_text(metadata, "resourceVersion"), line.version))
         return bad(reflector, "a bookmark whose metadata.resourceVersion cannot be used");
-    if (!reflector->call.initial_events) {
-        memcpy(reflector->version, version, sizeof(version));
-        return 0;
-    }
-    if (str_equal(tree_get_text(tree_get(metadata, "annotations"), INITIAL_EVENTS_END),
-                  STR("true"))) {
-        reflector->call.initial_events = false;
-        reflector_finish_list(reflector, version, now_msec);
-    }
+    if (reflector->call.initial_events)
+        line.ends_list = str_equal(
+            tree_get_text(tree_get(metadata, "annotations"), INITIAL_EVENTS_END), STR("true"));
+    else
+        memcpy(reflector->version, line.version, sizeof(line.version));
+    *ret_line = line;
     return 0;
 }
 
@@ -202,7 +200,8 @@ static int take_change(struct reflector *reflector, const cJSON *tree, bool is_d
     return r;
 }
 
-int reflector_read_line(struct reflector *reflector, struct str line, uint64_t now_msec)
+int reflector_read_line(struct reflector *reflector, struct str line,
+                        struct reflector_line *ret_line)
 {
     cleanup_arena struct arena arena = {0};
     const cJSON *object = NULL;
@@ -210,6 +209,7 @@ int reflector_read_line(struct reflector *reflector, struct str line, uint64_t n
     struct str type = {0};
     int r = 0;
 
+    *ret_line = (struct reflector_line){0};
     if (str_trim(line).len == 0)
         return 0;
     r = read_tree(reflector, line, reflector->event, &arena, &tree);
@@ -226,12 +226,7 @@ int reflector_read_line(struct reflector *reflector, struct str line, uint64_t n
     else if (str_equal(type, STR("DELETED")))
         r = take_change(reflector, object, true);
     else if (str_equal(type, STR("BOOKMARK")))
-        r = take_bookmark(reflector, object, now_msec);
-    if (r < 0)
-        return r;
-    reflector->call.events++;
-    reflector->heard_msec = now_msec;
-    reflector->expired = 0;
-    reflector->refused = 0;
-    return 0;
+        r = take_bookmark(reflector, object, ret_line);
+    ret_line->is_event = r == 0;
+    return r;
 }

@@ -227,6 +227,37 @@ static int take_item(void *context, struct str item)
     return reflector_read_item(reflector, item, reflector->listing.change);
 }
 
+/* All of a list is known; `version` becomes the version of the watch. */
+static void finish_list(struct reflector *reflector, const char *version, uint64_t now_msec)
+{
+    reflector_known_sweep(&reflector->known, &reflector->options.sink, reflector->listing.change);
+    (void)memcpy(reflector->version, version, sizeof(reflector->version));
+    forget_listing(reflector, false);
+    reflector->must_list = false;
+    reflector->latest = false;
+    reflector->again = false;
+    reflector->lists++;
+    reflector->heard_msec = now_msec;
+}
+
+static int take_line(struct reflector *reflector, struct str text, uint64_t now_msec)
+{
+    struct reflector_line line = {0};
+    int r = reflector_read_line(reflector, text, &line);
+
+    if (r < 0 || !line.is_event)
+        return r;
+    if (line.ends_list) {
+        reflector->call.initial_events = false;
+        finish_list(reflector, line.version, now_msec);
+    }
+    reflector->call.events++;
+    reflector->heard_msec = now_msec;
+    reflector->expired = 0;
+    reflector->refused = 0;
+    return 0;
+}
+
 static int take_lines(struct reflector *reflector, struct str bytes, uint64_t now_msec)
 {
     struct reflector_text *line = &reflector->call.line;
@@ -244,7 +275,7 @@ static int take_lines(struct reflector *reflector, struct str bytes, uint64_t no
             piece = reflector_text_str(line);
         }
         if (r == 0)
-            r = reflector_read_line(reflector, piece, now_msec);
+            r = take_line(reflector, piece, now_msec);
         reflector_text_clear(line);
         if (r < 0)
             return r;
@@ -289,18 +320,6 @@ static void back_off(struct reflector *reflector, uint32_t retry_after_sec, uint
     pause_for(reflector, pause, now_msec);
 }
 
-void reflector_finish_list(struct reflector *reflector, const char *version, uint64_t now_msec)
-{
-    reflector_known_sweep(&reflector->known, &reflector->options.sink, reflector->listing.change);
-    (void)memcpy(reflector->version, version, sizeof(reflector->version));
-    forget_listing(reflector, false);
-    reflector->must_list = false;
-    reflector->latest = false;
-    reflector->again = false;
-    reflector->lists++;
-    reflector->heard_msec = now_msec;
-}
-
 static int keep_token(struct reflector *reflector, struct str token)
 {
     char *copy = malloc(token.len + 1);
@@ -332,7 +351,7 @@ static int finish_page(struct reflector *reflector, uint64_t now_msec)
         memcpy(listing->version, head.version, sizeof(head.version));
     if (head.token.len > 0)
         return keep_token(reflector, head.token);
-    reflector_finish_list(reflector, listing->version, now_msec);
+    finish_list(reflector, listing->version, now_msec);
     return 0;
 }
 
