@@ -111,13 +111,6 @@ int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, ui
     return 0;
 }
 
-void cluster_mark_dirty(struct cluster *cluster)
-{
-    if (!cluster->dirty)
-        cluster->dirty_msec = clock_msec();
-    cluster->dirty = true;
-}
-
 static int add_evidence(void *context, struct str namespace_name, struct str name, void **value)
 {
     const struct evidence *evidence = *value;

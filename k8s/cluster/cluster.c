@@ -11,19 +11,6 @@
 
 #define FAILED_TURN_MSEC 100 /* a loop that fails must not spin */
 
-uint64_t cluster_earlier(uint64_t a, uint64_t b)
-{
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
-}
-
-void cluster_notify(const struct cluster *cluster, const struct cluster_event *event)
-{
-    if (cluster->options.on_event != NULL)
-        cluster->options.on_event(cluster->options.event_context, event);
-}
-
 int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)
 {
     struct cluster *cluster = calloc(1, sizeof(*cluster));
@@ -142,8 +129,10 @@ static bool take_turn(struct cluster *cluster)
     uint64_t now_msec = clock_msec();
     struct cluster_waiter *asked = NULL;
     struct cluster_rules *rules = NULL;
-    bool stopping = take_inbox(cluster, &asked, &rules);
+    bool stopping = false;
 
+    cluster_refresh_check(cluster); /* before new waiters join: its lists are older than they are */
+    stopping = take_inbox(cluster, &asked, &rules);
     if (rules != NULL && cluster_adopt_rules(cluster, rules, now_msec) < 0)
         give_back_rules(cluster, rules);
     while (asked != NULL) {

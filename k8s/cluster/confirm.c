@@ -370,8 +370,6 @@ static void end_refresh(struct cluster *cluster, int result)
     struct cluster_waiter *next = NULL;
 
     cluster->refreshing = false;
-    for (size_t i = 0; i < cluster->feed_count; i++)
-        cluster->feeds[i].refreshing = false;
     for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
         next = waiter->next;
         if (!waiter->refresh)
@@ -382,23 +380,28 @@ static void end_refresh(struct cluster *cluster, int result)
     }
 }
 
-void cluster_refresh_listed(struct cluster_feed *feed)
+static bool is_refreshed(const struct cluster_feed *feed)
 {
-    struct cluster *cluster = feed->cluster;
-
-    feed->refreshing = false;
-    for (size_t i = 0; i < cluster->feed_count; i++) {
-        if (cluster->feeds[i].refreshing)
-            return;
-    }
-    if (cluster->refreshing)
-        end_refresh(cluster, 0);
+    return reflector_list_count(feed->reflector) > feed->refresh_lists;
 }
 
-void cluster_refresh_failed(struct cluster *cluster)
+/* Only until its list is complete: the watch after it is no part of the refresh. */
+static bool has_refresh_failed(const struct cluster_feed *feed)
 {
-    if (cluster->refreshing)
-        end_refresh(cluster, -EIO);
+    return !is_refreshed(feed) && reflector_failure_count(feed->reflector) > feed->refresh_failures;
+}
+
+void cluster_refresh_check(struct cluster *cluster)
+{
+    size_t refreshed = 0;
+    bool has_failed = false;
+
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        refreshed += is_refreshed(&cluster->feeds[i]);
+        has_failed |= has_refresh_failed(&cluster->feeds[i]);
+    }
+    if (cluster->refreshing && (has_failed || refreshed == cluster->feed_count))
+        end_refresh(cluster, has_failed ? -EIO : 0);
 }
 
 static void run_refresh(struct cluster *cluster, uint64_t now_msec)
@@ -411,7 +414,8 @@ static void run_refresh(struct cluster *cluster, uint64_t now_msec)
     for (size_t i = 0; i < cluster->feed_count; i++) {
         struct cluster_feed *feed = &cluster->feeds[i];
 
-        feed->refreshing = true;
+        feed->refresh_lists = reflector_list_count(feed->reflector);
+        feed->refresh_failures = reflector_failure_count(feed->reflector);
         if (feed->call == NULL || feed->task.step != REFLECTOR_LIST)
             cluster_feed_relist(feed, REFLECTOR_LATEST);
     }

@@ -162,7 +162,6 @@ static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
         feed->lists = lists;
         feed->cluster->listed = true;
         cluster_notify(feed->cluster, &event);
-        cluster_refresh_listed(feed);
     }
 }
 
@@ -225,8 +224,6 @@ static void take_end(void *context, int result, const struct api_reply *reply)
         reflector_failed(feed->reflector, status == HTTP_OK ? 0 : status, reply->body,
                          reply->has_retry_after ? reply->retry_after_sec : 0, now_msec);
         note_problem(feed, result, reply);
-        if (feed->refreshing)
-            cluster_refresh_failed(feed->cluster);
     }
     tell_success(feed, now_msec);
 }

@@ -5,6 +5,7 @@
 /*
  * internal - what a cluster is made of; private to cluster*.c.
  *
+ * state.c            what all of them use
  * cluster.c          the thread, its turn, what comes from other threads
  * feed.c     one list and watch: its calls, what is told of them
  * object.c   objects that came: verified, kept, gone
@@ -58,10 +59,11 @@ struct cluster_feed {
     bool planned; /* task is to be asked at begin_msec */
     struct reflector_task task;
     uint64_t begin_msec;
-    struct api_call *call; /* under way */
-    int error;             /* of what came of it */
-    uint64_t lists;        /* that were told of */
-    bool refreshing;       /* a refresh waits for its list */
+    struct api_call *call;     /* under way */
+    int error;                 /* of what came of it */
+    uint64_t lists;            /* that were told of */
+    uint64_t refresh_lists;    /* complete lists when the last refresh began */
+    uint64_t refresh_failures; /* failures then */
 
     bool failing;
     uint64_t failing_msec; /* since when */
@@ -126,11 +128,13 @@ struct cluster {
     unsigned unreadable_told;
 };
 
-/* ---- cluster.c ---- */
+/* ---- state.c ---- */
 
 /* The earlier of two moments; 0 is none. */
 uint64_t cluster_earlier(uint64_t a, uint64_t b);
 void cluster_notify(const struct cluster *cluster, const struct cluster_event *event);
+/* The snapshot in the store is older than what is known now. */
+void cluster_mark_dirty(struct cluster *cluster);
 
 /* ---- feed.c ---- */
 
@@ -170,7 +174,6 @@ void cluster_rules_unref(void *rules);
 /* Takes the rules over where it succeeds. */
 int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, uint64_t now_msec)
     __attribute__((warn_unused_result));
-void cluster_mark_dirty(struct cluster *cluster);
 /* Puts a snapshot where one is due. */
 void cluster_build(struct cluster *cluster, uint64_t now_msec);
 uint64_t cluster_build_next(const struct cluster *cluster);
@@ -183,8 +186,8 @@ void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
 uint64_t cluster_confirm_next(const struct cluster *cluster);
 /* Whether someone waits for a snapshot of what is known now. */
 bool cluster_snapshot_wanted(const struct cluster *cluster);
-void cluster_refresh_listed(struct cluster_feed *feed);
-void cluster_refresh_failed(struct cluster *cluster);
+/* Ends the waits for a refresh when all feeds have listed since it began, or one has failed. */
+void cluster_refresh_check(struct cluster *cluster);
 /* Every waiter there is. */
 void cluster_confirm_end(struct cluster *cluster, int result);
 void cluster_reads_free(struct cluster *cluster);

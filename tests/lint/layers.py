@@ -39,8 +39,6 @@ LAYERS = [
 
 # Circles of files that call each other within one directory. Each goes when its files are taken apart.
 CIRCLES = {frozenset(files.split()) for files in (
-    "k8s/api/api k8s/api/call k8s/api/loop k8s/api/proof k8s/api/reason",
-    "k8s/cluster/build k8s/cluster/cluster k8s/cluster/confirm k8s/cluster/feed k8s/cluster/object",
     "webhook/runtime/cluster webhook/runtime/folder webhook/runtime/runtime",
     "webhook/commands/review webhook/commands/review_follow",
     "webhook/metrics/evidence webhook/metrics/metrics webhook/metrics/reviews",

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state - the small operations on the state of a cluster that all its files use. */
+#include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
+
+uint64_t cluster_earlier(uint64_t a, uint64_t b)
+{
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+void cluster_notify(const struct cluster *cluster, const struct cluster_event *event)
+{
+    if (cluster->options.on_event != NULL)
+        cluster->options.on_event(cluster->options.event_context, event);
+}
+
+void cluster_mark_dirty(struct cluster *cluster)
+{
+    if (!cluster->dirty)
+        cluster->dirty_msec = clock_msec();
+    cluster->dirty = true;
+}
