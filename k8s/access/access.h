@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "planner/base/list.h"
 #include "planner/base/arena.h"
+#include "planner/base/list.h"
 #include "planner/base/text.h"
 
 #define ACCESS_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"

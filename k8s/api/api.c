@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/api/internal.h"
+#include "k8s/api/api.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "k8s/api/internal.h"
 #include "planner/base/buffer.h"
 
 #define MAX_ENCODED_BYTES (1024 * 1024)

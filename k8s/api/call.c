@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/api/internal.h"
-#include "k8s/util/clock.h"
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+
+#include "k8s/api/internal.h"
+#include "k8s/util/clock.h"
 
 #define KEEPALIVE_IDLE_SEC 30L
 #define KEEPALIVE_PAUSE_SEC 10L

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/api/internal.h"
-#include "k8s/util/clock.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+
+#include "k8s/api/internal.h"
+#include "k8s/util/clock.h"
 
 struct api_loop {
     struct api *api; /* borrowed */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* memfd_create */
 
-#include "k8s/api/internal.h"
-
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "k8s/api/internal.h"
 #include "k8s/util/base64.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"

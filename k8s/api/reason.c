@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/api/internal.h"
-
 #include <errno.h>
 
+#include "k8s/api/internal.h"
 #include "k8s/document/document.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"

@@ -19,8 +19,8 @@
 #include <pthread.h>
 
 #include "k8s/cluster/cluster.h"
-#include "k8s/util/digest.h"
 #include "k8s/reflector/reflector.h"
+#include "k8s/util/digest.h"
 #include "k8s/util/refcount.h"
 
 #define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/document/document.h"
 #include "k8s/evidence/internal.h"
+#include "k8s/util/base64.h"
 #include "planner/base/tree.h"
 
 struct evidence *evidence_ref(const struct evidence *evidence)

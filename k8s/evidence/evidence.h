@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "k8s/util/digest.h"
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/policy.h"
+#include "k8s/util/digest.h"
 #include "k8s/util/refcount.h"
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"

@@ -5,8 +5,8 @@
 
 #include "k8s/evidence/internal.h"
 #include "k8s/policy/names.h"
-#include "planner/plan.h"
 #include "planner/base/tree.h"
+#include "planner/plan.h"
 
 #define MAX_SHOWN_NAME_BYTES 64
 

@@ -9,9 +9,9 @@
  *            -EIO.
  */
 
-#include "k8s/util/digest.h"
 #include "k8s/evidence/evidence.h"
 #include "k8s/snapshot/snapshot.h"
+#include "k8s/util/digest.h"
 #include "k8s/util/refcount.h"
 
 struct folder_object {

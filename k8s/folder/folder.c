@@ -6,8 +6,8 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "k8s/util/file.h"
 #include "k8s/folder/file.h"
+#include "k8s/util/file.h"
 
 #define FOLDER_ATTEMPTS 3 /* where a mounted folder is exchanged while it is read */
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/keyring/set.h"
+#include "k8s/util/base64.h"
 
 #define KEYRING_FIRST_KEYS 4
 

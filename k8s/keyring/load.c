@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
+#include "k8s/keyring/keyring.h"
+#include "k8s/keyring/pem.h"
+#include "k8s/keyring/set.h"
 #include "k8s/util/base64.h"
 #include "k8s/util/file.h"
-#include "k8s/keyring/keyring.h"
-#include "k8s/keyring/set.h"
-#include "k8s/keyring/pem.h"
 
 #define KEYRING_MAX_KEY_BYTES (16 * 1024) /* DER of one block: RSA far beyond what anybody uses */
 #define KEYRING_ATTEMPTS 3                /* where a mounted folder is exchanged while it is read */

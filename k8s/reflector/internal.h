@@ -4,8 +4,8 @@
 
 /* internal - what a reflector is made of; private to reflector*.c. */
 
-#include "k8s/reflector/reflector.h"
 #include "k8s/reflector/list.h"
+#include "k8s/reflector/reflector.h"
 
 #define REFLECTOR_MAX_TOMBS 4096 /* drops that are remembered while a merge is open */
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/document/document.h"
+#include "k8s/util/base64.h"
 #include "planner/base/tree.h"
 
 #define HELPER_MAX_FILE_BYTES (1 << 20)

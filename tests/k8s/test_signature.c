@@ -4,9 +4,9 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/keyring/pem.h"
 #include "k8s/keyring/signature.h"
+#include "k8s/util/base64.h"
 #include "tests/k8s/evidence_helper.h"
 
 static struct arena arena;
