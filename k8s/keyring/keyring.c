@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyring - keys by id: looks them up, adds them, verifies a signature.
+ *
+ * load.c fills a keyring from files, pem.c finds the key blocks in them, signature.c knows the
+ * kinds of keys.
+ */
 #include "k8s/keyring/keyring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +16,7 @@
 
 #define KEYRING_FIRST_KEYS 4
 
-_Static_assert(KEYRING_IDENTITY_BYTES == SIGNATURE_IDENTITY_BYTES, "one identity");
+_Static_assert(KEYRING_IDENTITY_BYTES == SIGNATURE_IDENTITY_BYTES, "both are one digest");
 
 struct keyring *keyring_new(void)
 {
@@ -64,41 +71,33 @@ bool keyring_is_id(struct str id)
     return true;
 }
 
-static int key_compare(const struct keyring_key *key, struct str id, const unsigned char *identity)
+/* The two parts by which keys are sorted. */
+struct sought {
+    struct str id;
+    const unsigned char *identity;
+};
+
+static int compare_key(const void *sought, const void *entry)
 {
-    int r = str_compare(str_of(key->id), id);
+    const struct sought *left = sought;
+    const struct keyring_key *right = entry;
+    int r = str_compare(left->id, str_of(right->id));
 
     return r != 0 ? r
-                  : memcmp(signature_key_identity(key->key), identity, SIGNATURE_IDENTITY_BYTES);
-}
-
-/* The first key that does not sort before; whether it is the one is for the caller to see. */
-static size_t keyring_position(const struct keyring *keyring, struct str id,
-                               const unsigned char *identity)
-{
-    size_t low = 0;
-    size_t high = keyring->key_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (key_compare(&keyring->keys[middle], id, identity) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+                  : memcmp(left->identity, signature_key_identity(right->key),
+                           SIGNATURE_IDENTITY_BYTES);
 }
 
 bool keyring_has(const struct keyring *keyring, struct str key_id,
                  const unsigned char identity[static KEYRING_IDENTITY_BYTES])
 {
-    size_t at = keyring_position(keyring, key_id, identity);
+    const struct sought sought = {.id = key_id, .identity = identity};
 
-    return at < keyring->key_count && key_compare(&keyring->keys[at], key_id, identity) == 0;
+    return keyring->key_count > 0 && bsearch(&sought, keyring->keys, keyring->key_count,
+                                             sizeof(*keyring->keys), compare_key) != NULL;
 }
 
-static bool keyring_has_key(const struct keyring *keyring, const struct keyring_key *key)
+static bool has_key(const struct keyring *keyring, const struct keyring_key *key)
 {
     return keyring_has(keyring, str_of(key->id), signature_key_identity(key->key));
 }
@@ -108,7 +107,7 @@ bool keyring_equal(const struct keyring *a, const struct keyring *b)
     if (a->key_count != b->key_count)
         return false;
     for (size_t i = 0; i < a->key_count; i++) {
-        if (!keyring_has_key(b, &a->keys[i]))
+        if (!has_key(b, &a->keys[i]))
             return false;
     }
     return true;
@@ -116,23 +115,27 @@ bool keyring_equal(const struct keyring *a, const struct keyring *b)
 
 int keyring_add(struct keyring *keyring, struct str id, struct signature_key *key)
 {
-    size_t at = keyring_position(keyring, id, signature_key_identity(key));
+    const struct sought sought = {.id = id, .identity = signature_key_identity(key)};
     struct keyring_key entry = {.key = key};
+    size_t at = 0;
 
-    if (at < keyring->key_count &&
-        key_compare(&keyring->keys[at], id, signature_key_identity(key)) == 0) {
+    assert(id.len <= KEYRING_MAX_ID_BYTES);
+    if (keyring_has(keyring, id, sought.identity)) {
         signature_key_free(key);
         return 0;
     }
-    if (keyring->key_count == keyring->key_room) {
-        size_t room = keyring->key_room > 0 ? keyring->key_room * 2 : KEYRING_FIRST_KEYS;
-        struct keyring_key *keys = reallocarray(keyring->keys, room, sizeof(*keys));
+    if (keyring->key_count == keyring->key_capacity) {
+        size_t capacity =
+            keyring->key_capacity > 0 ? keyring->key_capacity * 2 : KEYRING_FIRST_KEYS;
+        struct keyring_key *keys = reallocarray(keyring->keys, capacity, sizeof(*keys));
 
         if (keys == NULL)
             return -ENOMEM;
         keyring->keys = keys;
-        keyring->key_room = room;
+        keyring->key_capacity = capacity;
     }
+    while (at < keyring->key_count && compare_key(&sought, &keyring->keys[at]) > 0)
+        at++;
     memcpy(entry.id, id.ptr, id.len);
     memmove(&keyring->keys[at + 1], &keyring->keys[at],
             (keyring->key_count - at) * sizeof(*keyring->keys));
@@ -146,7 +149,7 @@ void keyring_keep_common(struct keyring *keyring, const struct keyring *other)
     size_t kept = 0;
 
     for (size_t i = 0; i < keyring->key_count; i++) {
-        if (keyring_has_key(other, &keyring->keys[i]))
+        if (has_key(other, &keyring->keys[i]))
             keyring->keys[kept++] = keyring->keys[i];
         else
             signature_key_free(keyring->keys[i].key);
@@ -158,19 +161,19 @@ int keyring_verify(const struct keyring *keyring, struct str key_id, struct str 
                    struct str signature, enum signature_result *ret_result,
                    unsigned char ret_identity[static KEYRING_IDENTITY_BYTES])
 {
-    static const unsigned char lowest[KEYRING_IDENTITY_BYTES] = {0};
     unsigned char bytes[SIGNATURE_MAX_BYTES];
     size_t len = 0;
     int r = base64_decode(signature, sizeof(bytes), bytes, &len);
     enum signature_result result = SIGNATURE_UNKNOWN_KEY;
 
-    for (size_t i = keyring_position(keyring, key_id, lowest);
-         i < keyring->key_count && str_equal(str_of(keyring->keys[i].id), key_id); i++) {
+    for (size_t i = 0; i < keyring->key_count; i++) {
         const struct signature_key *key = keyring->keys[i].key;
         const struct str raw = {.ptr = (const char *)bytes, .len = len};
         bool good = false;
 
-        /* a text of blanks alone is no signature that could be looked at */
+        if (!str_equal(str_of(keyring->keys[i].id), key_id))
+            continue;
+        /* text of whitespace only decodes to nothing; that is not a signature either */
         if (r == -EBADMSG || (r == 0 && len == 0)) {
             result = SIGNATURE_NOT_BASE64;
             break;

@@ -2,7 +2,7 @@
 #ifndef K8S_KEYRING_SET_H
 #define K8S_KEYRING_SET_H
 
-/* set - what a keyring is made of; private to keyring*.c. */
+/* set - the members of a keyring; for the files of this directory only. */
 
 #include "k8s/keyring/keyring.h"
 #include "k8s/keyring/signature.h"
@@ -17,16 +17,17 @@ struct keyring {
     struct refcount count;
     struct keyring_key *keys; /* owned; by id, then by identity */
     size_t key_count;
-    size_t key_room;
+    size_t key_capacity;
 };
 
 struct keyring *keyring_new(void);
 
-/* Takes the key over on success; one that is already there under that id is dropped. */
+/* Takes ownership of the key on success; frees it if the keyring has it under that id already.
+ * id must be valid: keyring_is_id(). */
 int keyring_add(struct keyring *keyring, struct str id, struct signature_key *key)
     __attribute__((warn_unused_result));
 
-/* Takes away what `other` does not have as well. */
+/* Removes the keys that `other` does not have under the same id. */
 void keyring_keep_common(struct keyring *keyring, const struct keyring *other);
 
 #endif
