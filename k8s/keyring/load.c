@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load - reads a folder of key files into a keyring.
+ *
+ * All problems of the folder are counted and the first is reported, so that one bad file cannot
+ * hide which other keys are readable: a refused reload keeps those (keyring_reload()).
+ */
 #include <errno.h>
 
 #include "k8s/keyring/keyring.h"
@@ -7,31 +13,32 @@
 #include "k8s/util/base64.h"
 #include "k8s/util/file.h"
 
-#define KEYRING_MAX_KEY_BYTES (16 * 1024) /* DER of one block: RSA far beyond what anybody uses */
-#define KEYRING_ATTEMPTS 3                /* where a mounted folder is exchanged while it is read */
+#define KEYRING_MAX_KEY_BYTES                                                                      \
+    (16 * 1024)            /* DER of one block: enough for RSA keys of any practical size */
+#define KEYRING_ATTEMPTS 3 /* a mounted folder may be exchanged while it is read */
 
-static const char *const keyring_endings[] = {".pem", NULL};
+static const char *const endings[] = {".pem", NULL};
 
 /* One reading of a folder. */
 struct load {
     const char *path;
     struct arena *arena;
-    const struct keyring *old; /* NULL at the start */
+    const struct keyring *old; /* NULL for a first load */
     struct keyring *keyring;
-    size_t blocks; /* PUBLIC KEY blocks that were met, readable or not */
+    size_t blocks; /* PUBLIC KEY blocks found so far, readable or not */
     struct str problem;
-    size_t problems; /* only the first is told, the rest counted */
+    size_t problems; /* only the first is reported, the others are counted */
 };
 
-static void keyring_done(struct keyring **keyring)
+static void unref_keyring(struct keyring **keyring)
 {
     keyring_unref(*keyring);
 }
 
-#define cleanup_keyring __attribute__((cleanup(keyring_done)))
+#define cleanup_keyring __attribute__((cleanup(unref_keyring)))
 
-/* line 0: the file as a whole; name NULL: the folder. */
-static int load_problem(struct load *load, const char *name, size_t line, const char *what)
+/* line 0: the whole file; name NULL: the folder. 0 or -ENOMEM. */
+static int add_problem(struct load *load, const char *name, size_t line, const char *what)
 {
     struct str shown = {0};
     struct str text = {0};
@@ -54,9 +61,9 @@ static int load_problem(struct load *load, const char *name, size_t line, const 
     return 0;
 }
 
-/* Whether one more key may be held: a folder with too many is refused, and then only those that
- * the old keyring has are wanted, whatever their order. */
-static bool load_may_add(const struct load *load, struct str id, const struct signature_key *key)
+/* Whether the key is of use: a folder with too many keys is refused, and then only keys of the old
+ * keyring are, wherever they stand in the folder. */
+static bool may_add(const struct load *load, struct str id, const struct signature_key *key)
 {
     const unsigned char *identity = signature_key_identity(key);
 
@@ -70,11 +77,11 @@ static int load_block(struct load *load, const char *name, struct str id,
     unsigned char der[KEYRING_MAX_KEY_BYTES];
     size_t len = 0;
     struct signature_key *key = NULL;
-    const char *what = "a PUBLIC KEY block that is not base64; write the file again";
+    const char *what = "a PUBLIC KEY block that is not base64; export the key again";
     int r = 0;
 
     if (++load->blocks == KEYRING_MAX_KEYS + 1) {
-        r = load_problem(load, name, block->line, "more than 256 keys; take some out");
+        r = add_problem(load, name, block->line, "more than 256 keys; remove some");
         if (r < 0)
             return r;
     }
@@ -82,10 +89,10 @@ static int load_block(struct load *load, const char *name, struct str id,
     if (r == 0)
         r = signature_key_read((struct str){.ptr = (const char *)der, .len = len}, &key, &what);
     if (r == -EBADMSG || r == -E2BIG)
-        return load_problem(load, name, block->line, what);
+        return add_problem(load, name, block->line, what);
     if (r != 0)
         return r;
-    if (load_may_add(load, id, key)) {
+    if (may_add(load, id, key)) {
         r = keyring_add(load->keyring, id, key);
         if (r == 0)
             return 0;
@@ -103,20 +110,19 @@ static int load_blocks(struct load *load, const char *name, struct str id, struc
 
     while ((result = pem_next(&scan, &item)) != PEM_END) {
         int r = result == PEM_BLOCK ? load_block(load, name, id, &item)
-                                    : load_problem(load, name, item.line, item.what);
+                                    : add_problem(load, name, item.line, item.what);
 
         if (r < 0)
             return r;
         items++;
     }
     if (items == 0)
-        return load_problem(load, name, 0,
-                            "no PUBLIC KEY block; put a key in or take the file away");
+        return add_problem(load, name, 0, "no PUBLIC KEY block; add a key or remove the file");
     return 0;
 }
 
-/* What says nothing about the folder: the caller may try again. */
-static bool is_passing(int error)
+/* Errors that say nothing about the folder: a later attempt can succeed. */
+static bool is_temporary(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
@@ -130,14 +136,14 @@ static int load_file(struct load *load, const struct file_folder *folder, const 
     int r = 0;
 
     if (!keyring_is_id(id))
-        return load_problem(load, name, 0,
-                            "the name is no key id; use letters, digits, '-', '_' and '.', at most "
-                            "63, a letter or digit at both ends, and .pem");
+        return add_problem(load, name, 0,
+                           "the name must be a key id and .pem: at most 63 letters, digits, '-', "
+                           "'_' and '.', with a letter or digit at both ends");
     r = file_read(folder, name, KEYRING_MAX_FILE_BYTES, &scratch, &text);
-    if (is_passing(r))
+    if (is_temporary(r))
         return r;
     if (r < 0)
-        return load_problem(load, name, 0, file_error_text(r));
+        return add_problem(load, name, 0, file_error_text(r));
     return load_blocks(load, name, id, text);
 }
 
@@ -151,12 +157,11 @@ static int load_files(struct load *load, const struct file_folder *folder,
             return r;
     }
     if (load->blocks == 0 && load->problems == 0)
-        return load_problem(load, NULL, 0,
-                            "no public key in this folder; put <key-id>.pem files in");
+        return add_problem(load, NULL, 0, "no public key in this folder; add <key-id>.pem files");
     return 0;
 }
 
-/* *ret_exchanged: the folder changed under the reading, which must be done again. */
+/* *ret_exchanged: a mounted folder was exchanged during the read, which must be repeated. */
 static int load_folder(struct load *load, bool *ret_exchanged)
 {
     cleanup_arena struct arena scratch = {0};
@@ -165,10 +170,10 @@ static int load_folder(struct load *load, bool *ret_exchanged)
     int r = file_folder_open(load->path, &folder);
 
     if (r == 0)
-        r = file_folder_list(&folder, keyring_endings, &scratch, &names);
+        r = file_folder_list(&folder, endings, &scratch, &names);
     if (r < 0) {
         *ret_exchanged = false;
-        return is_passing(r) ? r : load_problem(load, NULL, 0, file_error_text(r));
+        return is_temporary(r) ? r : add_problem(load, NULL, 0, file_error_text(r));
     }
     r = load_files(load, &folder, &names);
     if (r == 0)
@@ -194,11 +199,11 @@ static int load_attempts(struct load *load)
             return r;
     }
     if (exchanged)
-        return load_problem(load, NULL, 0, "the folder changes all the time; read it again");
+        return add_problem(load, NULL, 0, "the folder changed during every attempt to read it");
     return 0;
 }
 
-static int load_reason(const struct load *load, struct str *ret_reason)
+static int make_reason(const struct load *load, struct str *ret_reason)
 {
     struct str reason = load->problem;
 
@@ -214,7 +219,7 @@ static int load_reason(const struct load *load, struct str *ret_reason)
 int keyring_load(const char *folder, struct arena *arena, struct keyring **ret_keyring,
                  struct str *reterr_reason)
 {
-    cleanup_keyring struct keyring *keyring = NULL;
+    cleanup_keyring struct keyring *keyring = NULL; /* from load, to be released on failure */
     struct load load = {.path = folder, .arena = arena};
     int r = load_attempts(&load);
 
@@ -222,7 +227,7 @@ int keyring_load(const char *folder, struct arena *arena, struct keyring **ret_k
     if (r < 0)
         return r;
     if (load.problems > 0) {
-        r = load_reason(&load, reterr_reason);
+        r = make_reason(&load, reterr_reason);
         return r < 0 ? r : -EINVAL;
     }
     *ret_keyring = keyring;
@@ -243,7 +248,7 @@ int keyring_reload(const struct keyring *old, const char *folder, struct arena *
         return r;
     if (load.problems > 0) {
         report.whole = false;
-        r = load_reason(&load, &report.reason);
+        r = make_reason(&load, &report.reason);
         if (r < 0)
             return r;
         keyring_keep_common(keyring, old);

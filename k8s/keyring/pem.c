@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pem - finds the PUBLIC KEY blocks in the text of a key file.
+ *
+ * Not GnuTLS's PEM reader: that one skips what it does not know, and a private key or a certificate
+ * among public keys must be reported.
+ */
 #include "k8s/keyring/pem.h"
 
-#define PEM_MARKER_BEGIN "-----BEGIN "
-#define PEM_MARKER_END "-----END "
+#define MARKER_BEGIN "-----BEGIN "
+#define MARKER_END "-----END "
 
 enum line_kind {
     LINE_OTHER = 0,
     LINE_BEGIN,
     LINE_END,
-    LINE_PRIVATE,     /* begins a private key */
-    LINE_CERTIFICATE, /* begins a certificate */
-    LINE_FOREIGN,     /* begins or ends another block, or holds a marker and more */
+    LINE_PRIVATE,     /* the BEGIN line of a private key */
+    LINE_CERTIFICATE, /* the BEGIN line of a certificate */
+    LINE_FOREIGN,     /* a marker of another block, or a marker and more on one line */
 };
 
 struct pem_scan pem_scan_make(struct str text)
@@ -22,8 +28,8 @@ struct pem_scan pem_scan_make(struct str text)
     return (struct pem_scan){.rest = text};
 }
 
-/* The next line without its end, which is LF, CRLF or CR. */
-static bool pem_take_line(struct pem_scan *scan, struct str *ret_line)
+/* The next line, without the line end (LF, CRLF or CR). */
+static bool take_line(struct pem_scan *scan, struct str *ret_line)
 {
     size_t len = 0;
     size_t end = 0;
@@ -44,7 +50,7 @@ static bool pem_take_line(struct pem_scan *scan, struct str *ret_line)
     return true;
 }
 
-static enum line_kind pem_line_kind(struct str line)
+static enum line_kind kind_of(struct str line)
 {
     struct str trimmed = str_trim(line);
 
@@ -52,7 +58,7 @@ static enum line_kind pem_line_kind(struct str line)
         return LINE_BEGIN;
     if (str_equal(trimmed, STR("-----END PUBLIC KEY-----")))
         return LINE_END;
-    if (!str_contains(line, STR(PEM_MARKER_BEGIN)) && !str_contains(line, STR(PEM_MARKER_END)))
+    if (!str_contains(line, STR(MARKER_BEGIN)) && !str_contains(line, STR(MARKER_END)))
         return LINE_OTHER;
     if (str_contains(line, STR("PRIVATE KEY-----")))
         return LINE_PRIVATE;
@@ -61,30 +67,31 @@ static enum line_kind pem_line_kind(struct str line)
     return LINE_FOREIGN;
 }
 
-static void pem_problem(const struct pem_scan *scan, enum line_kind kind, struct pem_item *ret_item)
+static void set_problem(const struct pem_scan *scan, enum line_kind kind, struct pem_item *ret_item)
 {
     const char *what =
-        "a block or line that is no PUBLIC KEY block on lines of its own; take it out";
+        "not a PUBLIC KEY block with its BEGIN and END on lines of their own; remove it";
 
     if (kind == LINE_PRIVATE)
-        what = "a private key; take it out and count that key as lost";
+        what = "a private key; remove it and treat that key as compromised";
     else if (kind == LINE_CERTIFICATE)
-        what = "a certificate; put its public key there instead";
+        what = "a certificate; replace it by its public key";
     else if (kind == LINE_END)
-        what = "an END line without a BEGIN line; write the file again";
+        what = "an END line without a BEGIN line; export the key again";
     *ret_item = (struct pem_item){.line = scan->line, .what = what};
 }
 
-/* From the line behind BEGIN to the END line. A marker of another kind ends the block too: its
- * line is given back, to be met again. */
-static enum pem_result pem_body(struct pem_scan *scan, size_t begin_line, struct pem_item *ret_item)
+/* Reads from the line after BEGIN to the END line. A marker of another kind also ends the block;
+ * the scan then goes on with the line of that marker. */
+static enum pem_result read_body(struct pem_scan *scan, size_t begin_line,
+                                 struct pem_item *ret_item)
 {
     const char *from = scan->rest.ptr;
     struct pem_scan before = *scan;
     struct str line = {0};
 
-    while (pem_take_line(scan, &line)) {
-        enum line_kind kind = pem_line_kind(line);
+    while (take_line(scan, &line)) {
+        enum line_kind kind = kind_of(line);
 
         if (kind == LINE_END) {
             *ret_item = (struct pem_item){
@@ -99,26 +106,25 @@ static enum pem_result pem_body(struct pem_scan *scan, size_t begin_line, struct
         }
         before = *scan;
     }
-    *ret_item =
-        (struct pem_item){.line = begin_line,
-                          .what = "a PUBLIC KEY block without its END line; write the file again"};
+    *ret_item = (struct pem_item){
+        .line = begin_line, .what = "a PUBLIC KEY block without an END line; export the key again"};
     return PEM_PROBLEM;
 }
 
-/* Over a block of another label, so that it is one problem and not two. */
-static void pem_skip_foreign(struct pem_scan *scan)
+/* Skips to the end of a block with another label, so that it is one problem and not two. */
+static void skip_foreign(struct pem_scan *scan)
 {
     struct pem_scan before = *scan;
     struct str line = {0};
 
-    while (pem_take_line(scan, &line)) {
-        enum line_kind kind = pem_line_kind(line);
+    while (take_line(scan, &line)) {
+        enum line_kind kind = kind_of(line);
 
         if (kind == LINE_OTHER) {
             before = *scan;
             continue;
         }
-        if (kind == LINE_BEGIN || kind == LINE_END || str_contains(line, STR(PEM_MARKER_BEGIN)))
+        if (kind == LINE_BEGIN || kind == LINE_END || str_contains(line, STR(MARKER_BEGIN)))
             *scan = before;
         return;
     }
@@ -128,16 +134,16 @@ enum pem_result pem_next(struct pem_scan *scan, struct pem_item *ret_item)
 {
     struct str line = {0};
 
-    while (pem_take_line(scan, &line)) {
-        enum line_kind kind = pem_line_kind(line);
+    while (take_line(scan, &line)) {
+        enum line_kind kind = kind_of(line);
 
         if (kind == LINE_BEGIN)
-            return pem_body(scan, scan->line, ret_item);
+            return read_body(scan, scan->line, ret_item);
         if (kind == LINE_OTHER)
             continue;
-        pem_problem(scan, kind, ret_item);
+        set_problem(scan, kind, ret_item);
         if (kind != LINE_END)
-            pem_skip_foreign(scan);
+            skip_foreign(scan);
         return PEM_PROBLEM;
     }
     return PEM_END;

@@ -5,12 +5,12 @@
 /*
  * pem - the PUBLIC KEY blocks of a key file (gate-v1, section 4).
  *
- * BEGIN and END stand on lines of their own, blanks at a line's ends apart; other lines around
- * blocks are ignored. A line that holds a marker and more, a block of another label and a block
- * without its end are problems: the scan goes on behind them, so that what else the file holds is
- * still known.
+ * BEGIN and END must be on lines of their own, except for whitespace at both ends; other lines
+ * around blocks are ignored. A line with a marker and other text, a block with another label and a
+ * block without END are problems: the scan continues after them, so that the other keys of the
+ * file are still found.
  *
- * Units      lines from 1.
+ * Units      lines are counted from 1.
  */
 
 #include <stdbool.h>
@@ -19,18 +19,18 @@
 #include "planner/base/text.h"
 
 struct pem_scan {
-    struct str rest; /* what was not looked at yet */
-    size_t line;     /* the number of the line that was taken last */
+    struct str rest; /* not read yet */
+    size_t line;     /* number of the line that was read last */
 };
 
 enum pem_result {
     PEM_END = 0, /* no more blocks */
     PEM_BLOCK,   /* body: base64 text */
-    PEM_PROBLEM, /* what: static text, and what to do */
+    PEM_PROBLEM, /* what: static text with the cause and the remedy */
 };
 
 struct pem_item {
-    size_t line;      /* of the BEGIN line, or of the problem */
+    size_t line;      /* number of the BEGIN line, or of the problem */
     struct str body;  /* borrowed */
     const char *what; /* never quotes the file */
 };

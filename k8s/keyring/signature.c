@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * signature - reads a public key and verifies signatures with it, by GnuTLS.
+ *
+ * Stricter than GnuTLS where one signature could be written in several ways: see is_strict_der().
+ */
 #include "k8s/keyring/signature.h"
 
 #include <errno.h>
@@ -30,15 +35,15 @@ struct signature_key {
     unsigned char identity[SIGNATURE_IDENTITY_BYTES];
 };
 
-static void key_done(struct signature_key **key)
+static void free_key(struct signature_key **key)
 {
     signature_key_free(*key);
 }
 
-#define cleanup_key __attribute__((cleanup(key_done)))
+#define cleanup_key __attribute__((cleanup(free_key)))
 
-/* Each number with its length in front, so that two keys cannot read as one another. */
-static int identity_make(const char *kind, const gnutls_datum_t *a, const gnutls_datum_t *b,
+/* Hashes each part after its length, so that no two keys give the same bytes. */
+static int make_identity(const char *kind, const gnutls_datum_t *a, const gnutls_datum_t *b,
                          unsigned char ret_identity[static SIGNATURE_IDENTITY_BYTES])
 {
     const gnutls_datum_t parts[] = {datum_of(str_of(kind)), *a, *b};
@@ -61,14 +66,13 @@ static int identity_make(const char *kind, const gnutls_datum_t *a, const gnutls
     return r < 0 ? -EIO : 0;
 }
 
-/* The parameters that an RSA-PSS key may be bound to: what it signs must be what section 4 names.
- */
-static bool key_pss_fits(gnutls_pubkey_t pubkey)
+/* An RSA-PSS key can be restricted to a hash and a salt length: they must be those of section 4. */
+static bool are_pss_limits_supported(gnutls_pubkey_t pubkey)
 {
     gnutls_x509_spki_t spki = NULL;
     gnutls_digest_algorithm_t hash = GNUTLS_DIG_UNKNOWN;
     unsigned salt_bytes = 0;
-    bool fits = false;
+    bool supported = false;
     int r = 0;
 
     if (gnutls_x509_spki_init(&spki) < 0)
@@ -76,25 +80,25 @@ static bool key_pss_fits(gnutls_pubkey_t pubkey)
     r = gnutls_pubkey_get_spki(pubkey, spki, 0);
     if (r >= 0)
         r = gnutls_x509_spki_get_rsa_pss_params(spki, &hash, &salt_bytes);
-    /* of a key without parameters there is nothing to get */
-    fits = r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
-           (r >= 0 && hash == GNUTLS_DIG_SHA256 && salt_bytes <= SIGNATURE_PSS_SALT_BYTES);
+    /* a key without restrictions has no parameters */
+    supported = r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
+                (r >= 0 && hash == GNUTLS_DIG_SHA256 && salt_bytes <= SIGNATURE_PSS_SALT_BYTES);
     gnutls_x509_spki_deinit(spki);
-    return fits;
+    return supported;
 }
 
-static int key_read_rsa(struct signature_key *key, bool pss, unsigned bits,
-                        const char **reterr_what)
+static int read_rsa(struct signature_key *key, bool pss, unsigned bits, const char **reterr_what)
 {
     cleanup_datum gnutls_datum_t modulus = {0};
     cleanup_datum gnutls_datum_t exponent = {0};
 
     if (bits < SIGNATURE_MIN_RSA_BITS) {
-        *reterr_what = "an RSA key under 2048 bits; make a longer one";
+        *reterr_what = "an RSA key under 2048 bits; create a longer key";
         return -EBADMSG;
     }
-    if (pss && !key_pss_fits(key->pubkey)) {
-        *reterr_what = "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes";
+    if (pss && !are_pss_limits_supported(key->pubkey)) {
+        *reterr_what = "an RSA-PSS key that is restricted to another hash than SHA-256 or to a "
+                       "salt over 32 bytes; create a key without restrictions";
         return -EBADMSG;
     }
     if (gnutls_pubkey_export_rsa_raw2(key->pubkey, &modulus, &exponent, GNUTLS_EXPORT_FLAG_NO_LZ) <
@@ -102,10 +106,10 @@ static int key_read_rsa(struct signature_key *key, bool pss, unsigned bits,
         return -EIO;
     key->kind = pss ? KEY_RSA_PSS : KEY_RSA;
     key->modulus_bytes = modulus.size;
-    return identity_make("rsa", &modulus, &exponent, key->identity);
+    return make_identity("rsa", &modulus, &exponent, key->identity);
 }
 
-static int key_read_ecc(struct signature_key *key, const char **reterr_what)
+static int read_ecc(struct signature_key *key, const char **reterr_what)
 {
     cleanup_datum gnutls_datum_t x = {0};
     cleanup_datum gnutls_datum_t y = {0};
@@ -124,22 +128,22 @@ static int key_read_ecc(struct signature_key *key, const char **reterr_what)
         key->kind = KEY_P384;
         name = "p384";
     } else {
-        *reterr_what = "a key on another curve; use Ed25519, P-256 or P-384";
+        *reterr_what = "a key on an unsupported curve; use Ed25519, P-256 or P-384";
         return -EBADMSG;
     }
-    return identity_make(name, &x, &y, key->identity);
+    return make_identity(name, &x, &y, key->identity);
 }
 
-static int key_read_kind(struct signature_key *key, const char **reterr_what)
+static int read_kind(struct signature_key *key, const char **reterr_what)
 {
     unsigned bits = 0;
     int algorithm = gnutls_pubkey_get_pk_algorithm(key->pubkey, &bits);
 
     if (algorithm == GNUTLS_PK_RSA || algorithm == GNUTLS_PK_RSA_PSS)
-        return key_read_rsa(key, algorithm == GNUTLS_PK_RSA_PSS, bits, reterr_what);
+        return read_rsa(key, algorithm == GNUTLS_PK_RSA_PSS, bits, reterr_what);
     if (algorithm == GNUTLS_PK_ECDSA || algorithm == GNUTLS_PK_EDDSA_ED25519)
-        return key_read_ecc(key, reterr_what);
-    *reterr_what = "a key of another kind; use Ed25519, ECDSA P-256 or P-384, or RSA";
+        return read_ecc(key, reterr_what);
+    *reterr_what = "an unsupported kind of key; use Ed25519, ECDSA P-256 or P-384, or RSA";
     return -EBADMSG;
 }
 
@@ -157,10 +161,10 @@ int signature_key_read(struct str der, struct signature_key **ret_key, const cha
         return -EIO;
     }
     if (gnutls_pubkey_import(key->pubkey, &data, GNUTLS_X509_FMT_DER) < 0) {
-        *reterr_what = "no public key can be read; write the file again";
+        *reterr_what = "the public key cannot be read; export the key again";
         return -EBADMSG;
     }
-    r = key_read_kind(key, reterr_what);
+    r = read_kind(key, reterr_what);
     if (r < 0)
         return r;
     *ret_key = key;
@@ -182,7 +186,8 @@ const unsigned char *signature_key_identity(const struct signature_key *key)
     return key->identity;
 }
 
-/* GnuTLS reads long lengths, padded numbers and more. Only what it would write itself is DER. */
+/* GnuTLS also accepts long forms of lengths and padded numbers. Only the form that GnuTLS itself
+ * writes is DER. */
 static int is_strict_der(struct str signature, bool *ret_strict)
 {
     cleanup_datum gnutls_datum_t r = {0};

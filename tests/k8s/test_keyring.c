@@ -128,8 +128,9 @@ Test(keyring, names_are_annotation_names)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         cr_expect_not(keyring_is_id(str_of(bad[i])), "%s", bad[i]);
     put("-a.pem", old_key);
-    expect_refused("/-a.pem: the name is no key id; use letters, digits, '-', '_' and '.', at most "
-                   "63, a letter or digit at both ends, and .pem");
+    expect_refused(
+        "/-a.pem: the name must be a key id and .pem: at most 63 letters, digits, '-', '_' "
+        "and '.', with a letter or digit at both ends");
 }
 
 Test(keyring, other_names_are_passed_over)
@@ -155,36 +156,37 @@ Test(keyring, other_names_are_passed_over)
 Test(keyring, what_is_no_block_is_refused_with_its_line)
 {
     static const char *const rows[][2] = {
-        {"", "/k.pem: no PUBLIC KEY block; put a key in or take the file away"},
-        {"# none yet\n", "/k.pem: no PUBLIC KEY block; put a key in or take the file away"},
+        {"", "/k.pem: no PUBLIC KEY block; add a key or remove the file"},
+        {"# none yet\n", "/k.pem: no PUBLIC KEY block; add a key or remove the file"},
         {"\n-----BEGIN PUBLIC KEY-----\nMCow!\n-----END PUBLIC KEY-----\n",
-         "/k.pem:2: a PUBLIC KEY block that is not base64; write the file again"},
+         "/k.pem:2: a PUBLIC KEY block that is not base64; export the key again"},
         {"-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n",
-         "/k.pem:1: no public key can be read; write the file again"},
+         "/k.pem:1: the public key cannot be read; export the key again"},
         {"-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n",
-         "/k.pem:1: no public key can be read; write the file again"},
+         "/k.pem:1: the public key cannot be read; export the key again"},
         {BLOCK "-----BEGIN PUBLIC KEY-----\nMCow\n",
-         "/k.pem:4: a PUBLIC KEY block without its END line; write the file again"},
+         "/k.pem:4: a PUBLIC KEY block without an END line; export the key again"},
         {"-----BEGIN PUBLIC KEY-----\n" BLOCK,
-         "/k.pem:1: a PUBLIC KEY block without its END line; write the file again"},
+         "/k.pem:1: a PUBLIC KEY block without an END line; export the key again"},
         {BLOCK "-----END PUBLIC KEY-----\n",
-         "/k.pem:4: an END line without a BEGIN line; write the file again"},
+         "/k.pem:4: an END line without a BEGIN line; export the key again"},
         {BLOCK "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n",
-         "/k.pem:4: a private key; take it out and count that key as lost"},
+         "/k.pem:4: a private key; remove it and treat that key as compromised"},
         {"-----BEGIN ENCRYPTED PRIVATE KEY-----\nx\n",
-         "/k.pem:1: a private key; take it out and count that key as lost"},
+         "/k.pem:1: a private key; remove it and treat that key as compromised"},
         {"-----BEGIN EC PRIVATE KEY-----\nx\n",
-         "/k.pem:1: a private key; take it out and count that key as lost"},
+         "/k.pem:1: a private key; remove it and treat that key as compromised"},
         {"-----BEGIN CERTIFICATE-----\nx\n",
-         "/k.pem:1: a certificate; put its public key there instead"},
-        {"-----BEGIN RSA PUBLIC KEY-----\nx\n",
-         "/k.pem:1: a block or line that is no PUBLIC KEY block on lines of its own; take it out"},
+         "/k.pem:1: a certificate; replace it by its public key"},
+        {"-----BEGIN RSA PUBLIC KEY-----\nx\n", "/k.pem:1: not a PUBLIC KEY block with its BEGIN "
+                                                "and END on lines of their own; remove it"},
         {"-----BEGIN PRIVATE KEY-----\nx\n" BLOCK "-----BEGIN CERTIFICATE-----\n",
-         "/k.pem:1: a private key; take it out and count that key as lost (and 1 more)"},
-        {BLOCK "# -----BEGIN PUBLIC KEY-----\n",
-         "/k.pem:4: a block or line that is no PUBLIC KEY block on lines of its own; take it out"},
+         "/k.pem:1: a private key; remove it and treat that key as compromised (and 1 more)"},
+        {BLOCK "# -----BEGIN PUBLIC KEY-----\n", "/k.pem:4: not a PUBLIC KEY block with its BEGIN "
+                                                 "and END on lines of their own; remove it"},
         {"-----BEGIN PUBLIC KEY-----MCow-----END PUBLIC KEY-----\n",
-         "/k.pem:1: a block or line that is no PUBLIC KEY block on lines of its own; take it out"},
+         "/k.pem:1: not a PUBLIC KEY block with its BEGIN and END on lines of their own; remove "
+         "it"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -235,7 +237,7 @@ Test(keyring, what_is_no_regular_file_is_refused_without_waiting)
     cr_assert_eq(truncate(file, KEYRING_MAX_FILE_BYTES + 1), 0);
     expect_refused("/k.pem: the file is too large");
     helper_remove(path, "k.pem");
-    expect_refused(": no public key in this folder; put <key-id>.pem files in");
+    expect_refused(": no public key in this folder; add <key-id>.pem files");
     helper_remove_folder(path);
     expect_refused(": No such file or directory");
 }
@@ -267,7 +269,7 @@ Test(keyring, too_many_keys_are_refused_and_reload_keeps_those_it_had)
     put("z.pem", old_key);
     read_whole();
     helper_write(path, "a.pem", str_of(text));
-    expect_refused("/z.pem:1: more than 256 keys; take some out");
+    expect_refused("/z.pem:1: more than 256 keys; remove some");
     cr_assert_eq(keyring_reload(ring, path, &arena, &keyring, &report), 0);
     cr_expect_not(report.whole);
     cr_expect(keyring_equal(keyring, ring));

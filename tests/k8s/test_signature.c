@@ -122,16 +122,18 @@ Test(signature, a_signature_has_one_length)
 Test(signature, other_kinds_of_keys_are_refused_with_a_reason)
 {
     static const char *const names[][2] = {
-        {"rsa2047.pem", "an RSA key under 2048 bits; make a longer one"},
-        {"rsapss-salt48.pem",
-         "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes"},
-        {"rsapss-sha512.pem",
-         "an RSA-PSS key for another hash than SHA-256 or a salt over 32 bytes"},
-        {"p224.pem", "a key on another curve; use Ed25519, P-256 or P-384"},
-        {"p521.pem", "a key on another curve; use Ed25519, P-256 or P-384"},
-        {"secp256k1.pem", "no public key can be read; write the file again"},
-        {"ed448.pem", "a key of another kind; use Ed25519, ECDSA P-256 or P-384, or RSA"},
-        {"x25519.pem", "a key of another kind; use Ed25519, ECDSA P-256 or P-384, or RSA"},
+        {"rsa2047.pem", "an RSA key under 2048 bits; create a longer key"},
+        {"rsapss-salt48.pem", "an RSA-PSS key that is restricted to another hash than SHA-256 or "
+                              "to a salt over 32 bytes; "
+                              "create a key without restrictions"},
+        {"rsapss-sha512.pem", "an RSA-PSS key that is restricted to another hash than SHA-256 or "
+                              "to a salt over 32 bytes; "
+                              "create a key without restrictions"},
+        {"p224.pem", "a key on an unsupported curve; use Ed25519, P-256 or P-384"},
+        {"p521.pem", "a key on an unsupported curve; use Ed25519, P-256 or P-384"},
+        {"secp256k1.pem", "the public key cannot be read; export the key again"},
+        {"ed448.pem", "an unsupported kind of key; use Ed25519, ECDSA P-256 or P-384, or RSA"},
+        {"x25519.pem", "an unsupported kind of key; use Ed25519, ECDSA P-256 or P-384, or RSA"},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
