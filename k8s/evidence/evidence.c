@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence - makes evidence from a ConfigMap, and answers questions about it.
+ *
+ * Signatures are verified before anything is parsed (gate-v1, section 4): the parser only sees
+ * documents of trusted signers. The exception is the search for a SandboxBaseline, because a broken
+ * baseline must block.
+ */
 #include "k8s/evidence/evidence.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 
@@ -24,7 +32,7 @@ void evidence_unref(const struct evidence *evidence)
 
     if (shared == NULL || !refcount_drop(&shared->count))
         return;
-    arena = shared->arena; /* it lies in its own arena */
+    arena = shared->arena; /* the evidence itself lies in its arena */
     arena_release(&arena);
 }
 
@@ -55,7 +63,7 @@ bool evidence_pattern_matches(struct str pattern, struct str value)
         return false;
     if (pattern.ptr[pattern.len - 1] != '*')
         return str_equal(pattern, value);
-    /* `*` alone never gets here from a valid document, and admits nothing */
+    /* a valid document has no `*` alone; it must not match everything here either */
     return pattern.len > 1 &&
            str_starts_with(value, (struct str){.ptr = pattern.ptr, .len = pattern.len - 1});
 }
@@ -95,16 +103,16 @@ int evidence_make_distrusted(const struct evidence *before, struct str reason,
         .reason = reason,
     };
 
-    return evidence_keep(&facts, ret_evidence);
+    return evidence_copy(&facts, ret_evidence);
 }
 
-/* One document on its way to a verdict. */
+/* State of one evidence_make(). */
 struct making {
     const struct evidence_source *source;
     const struct policy *policy;
-    struct arena *arena; /* for what does not outlive the call */
+    struct arena *arena; /* for the duration of the call */
     struct evidence_signatures signatures;
-    struct evidence facts; /* begins as not valid */
+    struct evidence facts; /* state is EVIDENCE_INVALID at first */
 };
 
 static void set_reason(struct making *making, struct str reason)
@@ -113,11 +121,12 @@ static void set_reason(struct making *making, struct str reason)
     making->facts.reason = reason;
 }
 
-/* Of what is not valid only one thing is wanted: whether it is a ceiling that somebody broke. */
+/* Of an invalid document only one thing matters: whether it was meant as a baseline, which must
+ * block when it is broken. */
 static int find_baseline(struct making *making, struct str document)
 {
     bool baseline = false;
-    int r = str_present(document) ? evidence_calls_itself_baseline(document, &baseline) : 0;
+    int r = str_present(document) ? evidence_claims_baseline(document, &baseline) : 0;
 
     if (r == 0 && baseline)
         making->facts.kind = EVIDENCE_BASELINE;
@@ -137,13 +146,13 @@ static int find_binary_baseline(struct making *making)
     return find_baseline(making, (struct str){.ptr = (const char *)bytes, .len = len});
 }
 
-/* What no signature can make good. False where nothing is wrong. */
+/* Problems that do not depend on signatures. Sets the reason; false if there is none. */
 static bool is_misplaced(struct making *making)
 {
     const struct evidence_source *source = making->source;
 
     if (source->in_binary_data)
-        set_reason(making, STR("sandbox.yaml stands in binaryData; it must stand in data alone"));
+        set_reason(making, STR("sandbox.yaml is in binaryData; it must be in data only"));
     else if (!str_present(source->document))
         set_reason(making, STR("data has no sandbox.yaml"));
     else if (source->document.len > EVIDENCE_MAX_DOCUMENT_BYTES)
@@ -170,13 +179,15 @@ static int take_key_ids(struct making *making)
         memcpy(identities[count], signatures->items[i].identity, sizeof(identities[count]));
         count++;
     }
+    assert(count == signatures->good_count);
     making->facts.key_ids = (struct str_list){.items = ids, .count = count};
     making->facts.key_identities = (const unsigned char(*)[KEYRING_IDENTITY_BYTES])identities;
     return 0;
 }
 
-/* Enough keys for at least one kind, whichever it turns out to be: worth being parsed. */
-static bool is_signed_at_all(const struct making *making)
+/* Whether there are enough signatures for at least one kind: the kind is only known after parsing.
+ */
+static bool is_signed_for_any_kind(const struct making *making)
 {
     for (size_t i = EVIDENCE_REQUIREMENTS; i < EVIDENCE_KIND_COUNT; i++) {
         if (evidence_signed_enough(&making->signatures, &making->policy->signers[i]))
@@ -196,7 +207,7 @@ static int refuse_signatures(struct making *making)
     return r;
 }
 
-/* *ret_tree stays NULL where it cannot be read. */
+/* *ret_tree stays NULL if the document cannot be read; the reason is set then. */
 static int parse_document(struct making *making, cJSON **ret_tree)
 {
     const struct document_options options = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
@@ -208,7 +219,7 @@ static int parse_document(struct making *making, cJSON **ret_tree)
         reason = arena_format(making->arena, "line %zu, column %zu: %s", error.line, error.column,
                               error.what);
     else if (r == -E2BIG)
-        reason = STR("it holds too many values");
+        reason = STR("it has too many values");
     else
         return r;
     if (!str_present(reason))
@@ -217,7 +228,7 @@ static int parse_document(struct making *making, cJSON **ret_tree)
     return find_baseline(making, making->source->document);
 }
 
-/* Fields and audience; the verdict is "valid" only from here. */
+/* Reads fields and audience. The only place that sets EVIDENCE_VALID. */
 static int read_fields(struct making *making, const cJSON *tree)
 {
     struct str_list audiences = {0};
@@ -250,6 +261,7 @@ static int read_signed(struct making *making)
         set_reason(making, STR("it must be an object"));
     else if (tree != NULL)
         making->facts.kind = evidence_kind_of(str_trim(tree_get_text(tree, "kind")));
+    assert(making->facts.kind >= EVIDENCE_UNKNOWN && making->facts.kind < EVIDENCE_KIND_COUNT);
     if (making->facts.kind != EVIDENCE_UNKNOWN &&
         !evidence_signed_enough(&making->signatures, &making->policy->signers[making->facts.kind]))
         return refuse_signatures(making);
@@ -258,7 +270,7 @@ static int read_signed(struct making *making)
         if (r < 0)
             return r;
     }
-    /* taking a document out works whether it can be read or not */
+    /* revoking a document must work whether it can be read or not */
     if (str_list_has(making->policy->revoked, making->facts.digest)) {
         making->facts.state = EVIDENCE_REVOKED;
         making->facts.reason = STR("its digest is revoked");
@@ -284,7 +296,7 @@ static int judge(struct making *making, const struct keyring *keyring)
         r = take_key_ids(making);
     if (r < 0)
         return r;
-    if (is_signed_at_all(making))
+    if (is_signed_for_any_kind(making))
         return read_signed(making);
     r = find_baseline(making, source->document);
     return r < 0 ? r : refuse_signatures(making);
@@ -302,8 +314,8 @@ int evidence_make(const struct evidence_source *source, const struct keyring *ke
     };
     int r = judge(&making, keyring);
 
-    /* of what is not valid the kind is known only where it matters */
+    /* the kind of an invalid document must not be used, except that of a broken baseline */
     if (r == 0 && making.facts.state == EVIDENCE_INVALID && making.facts.kind != EVIDENCE_BASELINE)
         making.facts.kind = EVIDENCE_UNKNOWN;
-    return r < 0 ? r : evidence_keep(&making.facts, ret_evidence);
+    return r < 0 ? r : evidence_copy(&making.facts, ret_evidence);
 }

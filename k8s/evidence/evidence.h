@@ -5,14 +5,15 @@
 /*
  * evidence - one signed ConfigMap, verified and read (gate-v1, section 4).
  *
- * Made once when the ConfigMap arrives, never while a request waits; immutable afterwards and
- * counted, so that snapshots share it. Whether it has expired is not part of it: that is asked
- * with a moment.
+ * Made once when the ConfigMap arrives, never while a request waits; then immutable and
+ * reference-counted, so that snapshots share it. It does not record whether it has expired, because
+ * that depends on the time of the question: see evidence_expired().
  *
- * Errors     evidence_make(): 0, -ENOMEM, -EIO where the crypto library failed. A document that is
- *            not valid is no error: its state and reason say so.
- * Ownership  an evidence owns all that it shows. evidence_unref() drops a count; NULL is allowed.
- * Threads    immutable; the count is atomic.
+ * Errors     evidence_make(): 0; -ENOMEM; -EIO the crypto library failed. A document that is not
+ *            valid is a result, not an error: see state and reason.
+ * Ownership  an evidence owns all its members. evidence_unref() drops one reference; NULL is
+ *            allowed.
+ * Threads    immutable; the reference count is atomic.
  */
 
 #include <cjson/cJSON.h>
@@ -31,37 +32,39 @@
 #define EVIDENCE_SIGNATURE_PREFIX "signature.sandbox.runx.dev/"
 #define EVIDENCE_MAX_DOCUMENT_BYTES (64 * 1024)
 
-/* 0 is not valid: nobody set it. */
+/* The zero value is not valid, so that a state that was never set permits nothing. */
 enum evidence_state {
-    EVIDENCE_INVALID = 0,    /* not validly signed, or not readable: reason says why */
-    EVIDENCE_VALID,          /* counts, as long as it has not expired */
-    EVIDENCE_REVOKED,        /* validly signed, digest under evidence.revoked: absent */
-    EVIDENCE_OTHER_AUDIENCE, /* validly signed, for another audience: absent */
+    EVIDENCE_INVALID = 0,    /* not validly signed, or not readable: see reason */
+    EVIDENCE_VALID,          /* in use until it expires */
+    EVIDENCE_REVOKED,        /* validly signed, but its digest is in evidence.revoked: not used */
+    EVIDENCE_OTHER_AUDIENCE, /* validly signed, but for another audience: not used */
 };
 
 struct evidence {
-    /* who and what; always there */
+    /* always set */
     struct str namespace_name;
     struct str name;
     struct str digest;       /* "sha256:<hex>" of the document's bytes; absent without a document */
-    struct str_list key_ids; /* ids that verify, sorted bytewise */
+    struct str_list key_ids; /* of the signatures that verify, sorted bytewise */
     enum evidence_state state;
-    struct str reason; /* for people, one sentence, never a document's text; absent when valid */
-    enum evidence_kind kind; /* of a document that is not valid only EVIDENCE_BASELINE is known */
+    struct str
+        reason; /* one sentence for people, without text of the document; absent when valid */
+    enum evidence_kind kind; /* of an invalid document: EVIDENCE_BASELINE or EVIDENCE_UNKNOWN */
 
-    /* valid documents only, and another audience's; a revoked one need not be readable */
+    /* only set for valid documents and for those of another audience; a revoked document may be
+     * unreadable */
     bool has_expires_at;
     struct moment expires_at;
-    struct str expires_at_text; /* as given, trimmed */
+    struct str expires_at_text; /* as in the document, trimmed */
     bool namespaces_named;      /* requirements, baseline: false means any */
     struct str_list namespaces;
-    /* requirements, baseline: digests; for an image_digest workload that too */
+    /* requirements, baseline: digests; includes the digest of an image_digest workload */
     struct str_list images;
 
     /* EVIDENCE_REQUIREMENTS */
     struct str skill_ref; /* trimmed; exactly one of the two is present */
     struct str image_digest;
-    struct str class_text; /* trimmed, absent if not given */
+    struct str class_text; /* trimmed; absent if not given */
     const cJSON *requirements;
     struct moment observed_at;
 
@@ -76,23 +79,24 @@ struct evidence {
         struct str_list skill_refs, image_digests, users, service_accounts;
     } match;
     struct str exemption_reason;
-    bool findings_named; /* false: the planner's codes and gate.evidence.* are waived */
+    bool findings_named; /* false: waives the planner's codes and gate.evidence.* */
     struct str_list findings;
 
-    /* private to evidence*.c */
-    const unsigned char (*key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each of key_ids */
+    /* private to the files of this directory */
+    const unsigned char (
+        *key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each item of key_ids */
     struct arena arena;
     struct refcount count;
 };
 
-/* What stands in the ConfigMap; every text is borrowed for the call. */
+/* The relevant content of a ConfigMap; borrowed for the call. */
 struct evidence_source {
     struct str namespace_name;
     struct str name;
     const cJSON *annotations; /* object of texts; may be NULL */
-    struct str document;      /* data["sandbox.yaml"]; absent where there is none */
-    bool in_binary_data;      /* the key stands in binaryData */
-    struct str binary;        /* its base64 text; only looked at for a SandboxBaseline in it */
+    struct str document;      /* data["sandbox.yaml"]; absent if there is none */
+    bool in_binary_data;      /* binaryData has the key sandbox.yaml */
+    struct str binary;        /* its base64 text; only searched for a SandboxBaseline */
 };
 
 int evidence_make(const struct evidence_source *source, const struct keyring *keyring,
@@ -100,50 +104,53 @@ int evidence_make(const struct evidence_source *source, const struct keyring *ke
     __attribute__((warn_unused_result, nonnull));
 
 /*
- * What decides, beside the document and the keyring, whether evidence is valid: signers, revoked
- * digests, audience. Where it is the same and keyring_equal(), nothing needs to be verified again.
+ * A digest of everything in the policy that decides whether evidence is valid: signers, revoked
+ * digests, audience. If it is equal and keyring_equal() too, nothing needs to be verified again.
+ * 0 or -EIO.
  */
 int evidence_rules_digest(const struct policy *policy,
                           unsigned char ret_digest[static DIGEST_BYTES])
     __attribute__((warn_unused_result, nonnull));
 
-/* Whether every key that verified it is still in the keyring, under the same id. */
+/* Whether the keyring still has every key that verified it, under the same id. */
 bool evidence_signers_remain(const struct evidence *evidence, const struct keyring *keyring)
     __attribute__((nonnull));
 
-/* A record in place of one that can no longer be verified: who it is, and why. Not valid. */
+/* An invalid record that replaces one that can no longer be verified: same name, new reason. */
 int evidence_make_distrusted(const struct evidence *before, struct str reason,
                              struct evidence **ret_evidence)
     __attribute__((warn_unused_result, nonnull));
 
 /*
- * What new keys and rules surely take from valid evidence, before it can be read again: too few of
- * its signers are left, or its digest is revoked. *ret_evidence: a record in its place, which is
- * not valid; NULL where it stands.
+ * Whether a new keyring and policy certainly end the validity of evidence, without its document:
+ * too few of its signers are left, or its digest is revoked. *ret_evidence: the record that
+ * replaces it, which is not valid; NULL if it stays valid or was not valid before.
  */
 int evidence_withdraw(const struct evidence *before, const struct keyring *keyring,
                       const struct policy *policy, struct evidence **ret_evidence)
     __attribute__((warn_unused_result, nonnull));
 
-/* Whether two records of one ConfigMap say the same: what else they show follows from that. */
+/* Whether two records of one ConfigMap are equal. Compares digest, state, kind, reason and signers:
+ * all other members follow from these. */
 bool evidence_same(const struct evidence *a, const struct evidence *b) __attribute__((nonnull));
 
 struct evidence *evidence_ref(const struct evidence *evidence);
 void evidence_unref(const struct evidence *evidence);
 
-/* `expires_at` is not after now. False for what has no end. */
+/* Whether expires_at is not after now. False if it has no expiry. */
 bool evidence_expired(const struct evidence *evidence, struct moment now);
 
-/* When it ends: requirements with the age that is allowed, and whatever has an expires_at with
- * that; the earlier of both. False for what has no end. A baseline of a smaller max_age_days may
- * end its use before. */
+/* When it ends: requirements at the allowed age, and any kind at expires_at; the earlier of both.
+ * False if it has no end. A baseline with a smaller max_age_days can end the use of requirements
+ * earlier. */
 bool evidence_end(const struct evidence *evidence, int max_age_days, struct moment *ret_end)
     __attribute__((nonnull));
 
-/* In scope for a pod of that namespace: names no namespaces, or this one. */
+/* Whether it applies to pods of the namespace: it names this namespace, or none. */
 bool evidence_in_scope(const struct evidence *evidence, struct str namespace_name);
 
-/* An entry of an exemption's match against a value; `*` at its end matches any rest. */
+/* Compares an entry of an exemption's match with a value; `*` at the end of the entry matches any
+ * rest, `*` alone matches nothing. */
 bool evidence_pattern_matches(struct str pattern, struct str value);
 
 const char *evidence_kind_text(enum evidence_kind kind);

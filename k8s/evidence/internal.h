@@ -3,12 +3,19 @@
 #define K8S_EVIDENCE_INTERNAL_H
 
 /*
- * internal - the steps of evidence_make(); private to evidence*.c.
+ * internal - the steps of evidence_make(); for the files of this directory only.
  *
- * The facts of a document are gathered in a struct evidence whose texts are borrowed or lie in a
- * scratch arena, and kept in one piece at the end.
+ * evidence.c  evidence_make(): the order of the steps; operations on evidence
+ * verify.c    signatures
+ * kind.c      the kind of a document
+ * read.c      the fields of a document
+ * copy.c      the final copy, which owns its memory
+ * rules.c     changes of keys and policy
  *
- * Errors     -ENOMEM, -EIO. What is wrong with a document is a reason for people.
+ * A document is first read into a struct evidence whose texts are borrowed or lie in a scratch
+ * arena; the copy is made at the end.
+ *
+ * Errors     -ENOMEM, -EIO. A problem of the document is a reason, not an error.
  */
 
 #include "k8s/evidence/evidence.h"
@@ -19,45 +26,53 @@
 struct evidence_signature {
     struct str key_id;
     enum signature_result result;
-    unsigned char identity[KEYRING_IDENTITY_BYTES]; /* where it is good */
+    unsigned char identity[KEYRING_IDENTITY_BYTES]; /* set if the result is SIGNATURE_GOOD */
 };
 
 struct evidence_signatures {
-    struct evidence_signature *items; /* by key id */
+    struct evidence_signature *items; /* sorted by key id */
     size_t count;
     size_t good_count;
 };
 
-/* verify.c */
+/* ---- verify.c ---- */
+
 int evidence_verify(const struct evidence_source *source, const struct keyring *keyring,
                     struct arena *arena, struct evidence_signatures *ret_signatures)
     __attribute__((warn_unused_result));
 
-/* Whether enough different keys verify, of those that may sign that kind. */
+/* Whether enough different keys verify, of those that are allowed to sign the kind. */
 bool evidence_signed_enough(const struct evidence_signatures *signatures,
                             const struct policy_signers *signers);
 
-/* Why not; of a document whose kind is not known as the weakest of the rules sees it. */
+/* Why evidence_signed_enough() is false. EVIDENCE_UNKNOWN: by the rule with the lowest threshold.
+ */
 int evidence_signed_reason(const struct evidence_signatures *signatures,
                            const struct policy *policy, enum evidence_kind kind,
                            struct arena *arena, struct str *ret_reason)
     __attribute__((warn_unused_result));
 
-/* kind.c */
+/* ---- kind.c ---- */
+
 enum evidence_kind evidence_kind_of(struct str kind);
 
-/* Whether it calls itself a SandboxBaseline: by `kind`, or where it does not parse by a line. */
-int evidence_calls_itself_baseline(struct str document, bool *ret_baseline)
+/* Whether the document says that it is a SandboxBaseline: by `kind`, or if it cannot be parsed, by
+ * the word anywhere in it. */
+int evidence_claims_baseline(struct str document, bool *ret_baseline)
     __attribute__((warn_unused_result));
 
-/* read.c: fields of a document that is well signed. *ret_reason is absent where all is
- * well. facts->kind is set already. */
+/* ---- read.c ---- */
+
+/* Reads the fields of a document whose signatures verify. facts->kind must be set. *ret_reason is
+ * absent if there is no problem; facts and the other results are only set then. */
 int evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
                   struct str_list *ret_audiences, bool *ret_audiences_named, struct str *ret_reason)
     __attribute__((warn_unused_result));
 
-/* keep.c: a copy that owns all it shows. */
-int evidence_keep(const struct evidence *facts, struct evidence **ret_evidence)
+/* ---- copy.c ---- */
+
+/* A copy that owns its memory, with one reference. */
+int evidence_copy(const struct evidence *facts, struct evidence **ret_evidence)
     __attribute__((warn_unused_result));
 
 #endif

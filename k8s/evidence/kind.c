@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* kind - the kinds of documents: by name, and of documents that cannot be parsed. */
 #include <errno.h>
 
 #include "k8s/document/document.h"
@@ -27,7 +28,7 @@ enum evidence_kind evidence_kind_of(struct str kind)
     return EVIDENCE_UNKNOWN;
 }
 
-int evidence_calls_itself_baseline(struct str document, bool *ret_baseline)
+int evidence_claims_baseline(struct str document, bool *ret_baseline)
 {
     static const struct document_shape shape[] = {{.key = "kind"}, {0}};
     const struct document_options options = {
@@ -38,8 +39,8 @@ int evidence_calls_itself_baseline(struct str document, bool *ret_baseline)
     int r = document_read(document, &options, &scratch, &tree, &error);
 
     if (r == -EBADMSG || r == -E2BIG) {
-        /* A line `kind: SandboxBaseline` has many spellings in YAML and JSON, and how a broken
-         * text would have gone on nobody knows: the word alone decides for the ceiling. */
+        /* `kind: SandboxBaseline` has many spellings in YAML and JSON, and what a broken text was
+         * meant to say is unknown. The word alone decides, so that a broken baseline blocks. */
         *ret_baseline = str_contains(document, str_of(kind_texts[EVIDENCE_BASELINE]));
         return 0;
     }

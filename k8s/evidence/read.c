@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* read - reads the fields of a document, and gives the first problem as the reason. */
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 
 #define MAX_SHOWN_NAME_BYTES 64
 
-/* One reading. The first thing that is wrong ends it: reason for people, or error. */
+/* One reading. The first problem ends it: it sets reason, or error. */
 struct reader {
     struct arena *arena;
     struct evidence *facts;
@@ -18,7 +20,7 @@ struct reader {
     int error;
 };
 
-/* An object of the document, and how its fields are called in a reason. */
+/* An object of the document, and the prefix of its fields in a reason. */
 struct part {
     const cJSON *object;
     const char *prefix; /* "", "match." */
@@ -27,7 +29,7 @@ struct part {
 static bool refuse(struct reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Always false, so that a chain of readings ends where it is returned. */
+/* Sets the reason. Always false, so that callers can return it. */
 static bool refuse(struct reader *reader, const char *format, ...)
 {
     char text[EVIDENCE_MAX_REASON_BYTES];
@@ -44,7 +46,8 @@ static bool refuse(struct reader *reader, const char *format, ...)
     return false;
 }
 
-/* A field's own name, where it is one: [A-Za-z_][A-Za-z0-9_.-]{0,63}, else `?`. */
+/* The name of a field if it is [A-Za-z_][A-Za-z0-9_.-]{0,63}, else `?`: outside input is shown only
+ * if it is safe to print. */
 static const char *shown_name(struct str name)
 {
     if (name.len == 0 || name.len > MAX_SHOWN_NAME_BYTES)
@@ -77,7 +80,7 @@ static bool check_fields(struct reader *reader, struct part part, const char *co
     return true;
 }
 
-/* Trimmed; absent where it is not given, null or blank. */
+/* Trimmed; absent if the field is missing, null or blank. */
 static bool read_text(struct reader *reader, struct part part, const char *key,
                       struct str *ret_text)
 {
@@ -112,7 +115,7 @@ static bool read_entry(struct reader *reader, struct part part, const char *key,
     return true;
 }
 
-/* Trimmed entries; *ret_named says whether the field is given at all. */
+/* Trimmed entries; *ret_named says whether the field is given. */
 static bool read_list(struct reader *reader, struct part part, const char *key, bool *ret_named,
                       struct str_list *ret_list)
 {
@@ -145,7 +148,7 @@ static bool read_list(struct reader *reader, struct part part, const char *key, 
     return true;
 }
 
-/* Absent where it is not given and need not be. */
+/* *ret_text is absent if the field is missing and not required. */
 static bool read_moment(struct reader *reader, struct part part, const char *key, bool required,
                         struct str *ret_text, struct moment *ret_moment)
 {
@@ -186,7 +189,7 @@ static bool read_images(struct reader *reader, struct part root)
     return true;
 }
 
-/* An object that has to be there. */
+/* A required object. */
 static bool read_part(struct reader *reader, struct part root, const char *key, const cJSON **ret)
 {
     const cJSON *node = tree_get(root.object, key);
@@ -203,7 +206,7 @@ static bool read_part(struct reader *reader, struct part root, const char *key, 
     return true;
 }
 
-/* What the planner says of an object that is given to it. */
+/* Takes the result of a check by the planner. */
 static bool take_problem(struct reader *reader, int r, struct str problem)
 {
     if (r < 0) {
@@ -233,7 +236,7 @@ static bool read_workload(struct reader *reader, struct part root)
     return true;
 }
 
-/* The digest of the workload is one of its images. */
+/* The digest of an image_digest workload counts as one of its images. */
 static bool add_own_image(struct reader *reader)
 {
     struct evidence *facts = reader->facts;
@@ -386,10 +389,11 @@ int evidence_read(const cJSON *document, struct arena *arena, struct evidence *f
                    &audiences)) {
         if (reader.error < 0)
             return reader.error;
+        assert(str_present(reader.reason)); /* an absent one would mean "no problem" */
         *ret_reason = reader.reason;
         return 0;
     }
-    *facts = read; /* all of it or nothing */
+    *facts = read; /* only now: on failure facts stays unchanged */
     *ret_audiences = audiences;
     *ret_audiences_named = named;
     *ret_reason = (struct str){0};

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* rules - what a change of keys or policy means for evidence that was verified before. */
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
@@ -6,7 +8,7 @@
 #include "k8s/evidence/evidence.h"
 #include "k8s/evidence/internal.h"
 
-/* A hash that remembers its first failure. */
+/* A hash that remembers that a step failed, so that a series of steps is checked once. */
 struct hashing {
     gnutls_hash_hd_t hash;
     bool failed;
@@ -18,7 +20,7 @@ static void hash_bytes(struct hashing *hashing, const void *bytes, size_t len)
         hashing->failed = gnutls_hash(hashing->hash, bytes, len) < 0;
 }
 
-/* With its length in front, so that two lists cannot read as one another. */
+/* With the length first, so that no two lists give the same bytes. */
 static void hash_text(struct hashing *hashing, struct str s)
 {
     const uint64_t len = s.len;
@@ -56,7 +58,7 @@ int evidence_rules_digest(const struct policy *policy,
     return hashing.failed ? -EIO : 0;
 }
 
-/* The signatures that still count, as the verifier would have found them. */
+/* The signatures whose keys are still in the keyring, in the form of evidence_verify(). */
 static int remaining_signatures(const struct evidence *evidence, const struct keyring *keyring,
                                 struct arena *arena, struct evidence_signatures *ret_signatures)
 {
@@ -99,6 +101,7 @@ int evidence_withdraw(const struct evidence *before, const struct keyring *keyri
     *ret_evidence = NULL;
     if (before->state != EVIDENCE_VALID)
         return 0;
+    assert(before->kind > EVIDENCE_UNKNOWN && before->kind < EVIDENCE_KIND_COUNT);
     r = remaining_signatures(before, keyring, &scratch, &signatures);
     if (r < 0)
         return r;
@@ -107,7 +110,7 @@ int evidence_withdraw(const struct evidence *before, const struct keyring *keyri
             before, STR("keys or rules changed, and too few of its signers are left"),
             ret_evidence);
     if (str_list_has(policy->revoked, before->digest))
-        return evidence_keep(&revoked, ret_evidence);
+        return evidence_copy(&revoked, ret_evidence);
     return 0;
 }
 

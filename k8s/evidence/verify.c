@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* verify - the signatures of a document: which verify, and whether they are enough. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,7 +8,7 @@
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 
-#define REASON_MAX_SIGNATURES 4 /* told one by one; more are counted */
+#define REASON_MAX_SIGNATURES 4 /* described one by one; the others are counted */
 
 static int signature_compare(const void *a, const void *b)
 {
@@ -59,6 +61,7 @@ int evidence_verify(const struct evidence_source *source, const struct keyring *
 
         if (!is_signature(annotation))
             continue;
+        assert(signatures.count < count);
         r = verify_one(annotation, source->document, keyring, item);
         if (r < 0)
             return r;
@@ -78,7 +81,7 @@ static bool counts_for(const struct evidence_signature *signature,
            (!signers->keys_named || str_list_has(signers->keys, signature->key_id));
 }
 
-/* Different keys by their numbers. */
+/* Counts different keys, by identity: the same key under two ids counts once. */
 static unsigned signed_keys(const struct evidence_signatures *signatures,
                             const struct policy_signers *signers)
 {
@@ -104,7 +107,7 @@ bool evidence_signed_enough(const struct evidence_signatures *signatures,
 {
     unsigned keys = signed_keys(signatures, signers);
 
-    /* a threshold of 0 is none that anybody set */
+    /* a threshold of 0 was never set: it must not admit unsigned documents */
     return signers->threshold > 0 && keys >= signers->threshold;
 }
 
@@ -122,7 +125,7 @@ static const struct policy_signers *weakest_rule(const struct policy *policy)
 static void reason_signature(struct buffer *b, const struct evidence_signature *signature,
                              const struct policy_signers *signers)
 {
-    /* an id comes from outside: shown only where it can do no harm */
+    /* the id is outside input: shown only if it is safe to print */
     struct str id = keyring_is_id(signature->key_id) ? signature->key_id : STR("?");
 
     buffer_add(b, STR("signature "));
@@ -131,10 +134,10 @@ static void reason_signature(struct buffer *b, const struct evidence_signature *
     case SIGNATURE_GOOD:
         buffer_add(b, counts_for(signature, signers)
                           ? STR(" verifies")
-                          : STR(" is of a key that is not named for it"));
+                          : STR(" is by a key that is not allowed to sign it"));
         return;
     case SIGNATURE_UNKNOWN_KEY:
-        buffer_add(b, STR(" is of a key that the keyring does not have"));
+        buffer_add(b, STR(" is by a key that is not in the keyring"));
         return;
     case SIGNATURE_NOT_BASE64:
         buffer_add(b, STR(" is not base64"));
@@ -155,10 +158,11 @@ int evidence_signed_reason(const struct evidence_signatures *signatures,
     struct buffer b = buffer_make(arena, EVIDENCE_MAX_REASON_BYTES);
     unsigned keys = signed_keys(signatures, signers);
 
+    assert(kind < EVIDENCE_KIND_COUNT && signatures->good_count <= signatures->count);
     if (signatures->count == 0)
         buffer_add(&b, STR("it has no signature"));
     else if (signatures->good_count > 0)
-        buffer_add_format(&b, "%u of %u keys needed: ", keys, signers->threshold);
+        buffer_add_format(&b, "%u of %u required keys: ", keys, signers->threshold);
     for (size_t i = 0; i < signatures->count && i < REASON_MAX_SIGNATURES; i++) {
         if (i > 0)
             buffer_add(&b, STR(", "));
@@ -167,7 +171,7 @@ int evidence_signed_reason(const struct evidence_signatures *signatures,
     if (signatures->count > REASON_MAX_SIGNATURES)
         buffer_add_format(&b, ", and %zu more", signatures->count - REASON_MAX_SIGNATURES);
     if (signatures->good_count > keys && keys > 0 && !signers->keys_named)
-        buffer_add(&b, STR("; one key under several names counts once"));
+        buffer_add(&b, STR("; one key with several ids counts once"));
     if (b.error != 0)
         return b.error;
     *ret_reason = buffer_text(&b);

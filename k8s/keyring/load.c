@@ -13,9 +13,8 @@
 #include "k8s/util/base64.h"
 #include "k8s/util/file.h"
 
-#define KEYRING_MAX_KEY_BYTES                                                                      \
-    (16 * 1024)            /* DER of one block: enough for RSA keys of any practical size */
-#define KEYRING_ATTEMPTS 3 /* a mounted folder may be exchanged while it is read */
+#define MAX_KEY_BYTES (16 * 1024) /* DER of one block: larger than any RSA key in use */
+#define MAX_ATTEMPTS 3            /* a mounted folder may be exchanged while it is read */
 
 static const char *const endings[] = {".pem", NULL};
 
@@ -74,7 +73,7 @@ static bool may_add(const struct load *load, struct str id, const struct signatu
 static int load_block(struct load *load, const char *name, struct str id,
                       const struct pem_item *block)
 {
-    unsigned char der[KEYRING_MAX_KEY_BYTES];
+    unsigned char der[MAX_KEY_BYTES];
     size_t len = 0;
     struct signature_key *key = NULL;
     const char *what = "a PUBLIC KEY block that is not base64; export the key again";
@@ -185,7 +184,7 @@ static int load_attempts(struct load *load)
 {
     bool exchanged = true;
 
-    for (int i = 0; exchanged && i < KEYRING_ATTEMPTS; i++) {
+    for (int i = 0; exchanged && i < MAX_ATTEMPTS; i++) {
         int r = 0;
 
         keyring_unref(load->keyring);

@@ -60,7 +60,7 @@ static void add_document(struct snapshot_builder *builder, const char *text)
 
     must(evidence_read(tree, &arena, &facts, &audiences, &named, &reason) == 0);
     must(!str_present(reason));
-    must(evidence_keep(&facts, &evidence) == 0);
+    must(evidence_copy(&facts, &evidence) == 0);
     must(snapshot_builder_add_evidence(builder, evidence) == 0);
     evidence_unref(evidence);
 }

@@ -43,7 +43,7 @@ Test(evidence, a_document_stands_in_data_alone)
     maker_make_source(&source);
     cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID);
     cr_expect_str_eq(maker.evidence->reason.ptr,
-                     "sandbox.yaml stands in binaryData; it must stand in data alone");
+                     "sandbox.yaml is in binaryData; it must be in data only");
     cr_expect_eq(maker.evidence->kind, EVIDENCE_UNKNOWN);
     source.document = (struct str){0};
     cr_assert_eq(base64_encode(STR(BASELINE "\xff"), &maker.arena, &binary), 0);
@@ -69,23 +69,24 @@ Test(evidence, signatures_are_told_one_by_one)
         {"release", 1, NULL, "release"},
         {"x=release", 1, "signature release does not verify", ""},
         {"!=release", 1, "signature release is not base64", ""},
-        {"other", 1, "signature other is of a key that the keyring does not have", ""},
-        {"a/b", 1, "signature ? is of a key that the keyring does not have", ""},
+        {"other", 1, "signature other is by a key that is not in the keyring", ""},
+        {"a/b", 1, "signature ? is by a key that is not in the keyring", ""},
         {"x=security other release", 1, NULL, "release"},
         {"security release", 2, NULL, "release security"},
-        {"release", 2, "1 of 2 keys needed: signature release verifies", "release"},
+        {"release", 2, "1 of 2 required keys: signature release verifies", "release"},
         {"release release-copy", 2,
-         "1 of 2 keys needed: signature release verifies, signature release-copy verifies; one key "
-         "under several names counts once",
+         "1 of 2 required keys: signature release verifies, signature release-copy verifies; one "
+         "key "
+         "with several ids counts once",
          "release release-copy"},
         {"release x=security", 2,
-         "1 of 2 keys needed: signature release verifies, signature security does not verify",
+         "1 of 2 required keys: signature release verifies, signature security does not verify",
          "release"},
         {"a b c d e", 1,
-         "signature a is of a key that the keyring does not have, signature b is of a key that the "
-         "keyring does not have, signature c is of a key that the keyring does not have, signature "
+         "signature a is by a key that is not in the keyring, signature b is by a key that is not "
+         "in the keyring, signature c is by a key that is not in the keyring, signature "
          "d "
-         "is of a key that the keyring does not have, and 1 more",
+         "is by a key that is not in the keyring, and 1 more",
          ""},
     };
 
@@ -115,8 +116,9 @@ Test(evidence, each_kind_has_its_signers)
     maker_make("release", baseline);
     cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID);
     cr_expect_eq(maker.evidence->kind, EVIDENCE_BASELINE);
-    cr_expect_str_eq(maker.evidence->reason.ptr,
-                     "0 of 1 keys needed: signature release is of a key that is not named for it");
+    cr_expect_str_eq(
+        maker.evidence->reason.ptr,
+        "0 of 1 required keys: signature release is by a key that is not allowed to sign it");
     maker_make("security release", baseline);
     cr_expect_eq(maker.evidence->state, EVIDENCE_VALID);
     cr_expect_str_eq(maker_words(maker.evidence->key_ids), "release security");
