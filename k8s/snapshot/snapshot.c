@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot - lookups in a finished snapshot. All lists are sorted by build.c, so that no request
+ * walks through all evidence.
+ */
 #include "k8s/snapshot/snapshot.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -33,23 +38,22 @@ const struct policy *snapshot_policy(const struct snapshot *snapshot)
     return &snapshot->policy;
 }
 
+static int compare_namespace(const void *name, const void *item)
+{
+    const struct namespace_labels *const *labels = item;
+
+    return str_compare(*(const struct str *)name, (*labels)->name);
+}
+
 const struct namespace_labels *snapshot_namespace(const struct snapshot *snapshot, struct str name)
 {
-    size_t low = 0;
-    size_t high = snapshot->namespace_count;
+    const struct namespace_labels *const *found =
+        snapshot->namespace_count > 0
+            ? bsearch(&name, snapshot->namespaces, snapshot->namespace_count,
+                      sizeof(*snapshot->namespaces), compare_namespace)
+            : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int r = str_compare(snapshot->namespaces[middle]->name, name);
-
-        if (r == 0)
-            return snapshot->namespaces[middle];
-        if (r < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return found != NULL ? *found : NULL;
 }
 
 int snapshot_compare_names(const struct evidence *a, const struct evidence *b)
@@ -70,66 +74,66 @@ int snapshot_compare_identity(const struct evidence *evidence, struct str skill_
                     : str_compare(evidence->image_digest, image_digest);
 }
 
-/* What a run is looked up by. */
-struct lookup {
-    int (*compare)(const struct evidence *evidence, const struct lookup *lookup);
-    struct str a;
-    struct str b;
+/* What the items of a run have in common. */
+struct sought {
+    struct str skill_ref;
+    struct str image_digest;
+    struct str namespace_name;
 };
 
-/* The first of a sorted list that does not sort before what is looked up, or that sorts after. */
-static size_t lookup_bound(const struct evidence *const *items, size_t count,
-                           const struct lookup *lookup, bool after)
+static int compare_identity(const void *sought, const void *item)
 {
-    size_t low = 0;
-    size_t high = count;
+    const struct sought *left = sought;
+    const struct evidence *const *right = item;
+    int r = snapshot_compare_identity(*right, left->skill_ref, left->image_digest);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int r = lookup->compare(items[middle], lookup);
-
-        if (r < 0 || (after && r == 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (r < 0) - (r > 0);
 }
 
-static struct evidence_run lookup_run(const struct evidence *const *items, size_t count,
-                                      struct lookup lookup)
+static int compare_evidence_namespace(const void *sought, const void *item)
 {
-    size_t first = lookup_bound(items, count, &lookup, false);
-    size_t end = lookup_bound(items, count, &lookup, true);
+    const struct sought *left = sought;
+    const struct evidence *const *right = item;
 
-    return end > first ? (struct evidence_run){.items = items + first, .count = end - first}
-                       : (struct evidence_run){0};
+    return str_compare(left->namespace_name, (*right)->namespace_name);
 }
 
-static int lookup_by_identity(const struct evidence *evidence, const struct lookup *lookup)
+/* All items of a sorted list that are equal to `sought`: bsearch() finds one of them, and the walk
+ * from there is as long as the run, which the caller walks too. */
+static struct evidence_run find_run(const struct evidence *const *items, size_t count,
+                                    const struct sought *sought,
+                                    int (*compare)(const void *sought, const void *item))
 {
-    return snapshot_compare_identity(evidence, lookup->a, lookup->b);
-}
+    const struct evidence *const *first =
+        count > 0 ? bsearch(sought, items, count, sizeof(*items), compare) : NULL;
+    const struct evidence *const *end = first;
 
-static int lookup_by_namespace(const struct evidence *evidence, const struct lookup *lookup)
-{
-    return str_compare(evidence->namespace_name, lookup->a);
+    if (first == NULL)
+        return (struct evidence_run){0};
+    while (first > items && compare(sought, first - 1) == 0)
+        first--;
+    while (end < items + count && compare(sought, end) == 0)
+        end++;
+    assert(end > first);
+    return (struct evidence_run){.items = first, .count = (size_t)(end - first)};
 }
 
 struct evidence_run snapshot_requirements(const struct snapshot *snapshot, struct str skill_ref,
                                           struct str image_digest)
 {
+    const struct sought sought = {.skill_ref = skill_ref, .image_digest = image_digest};
+
     if (str_present(skill_ref) == str_present(image_digest))
         return (struct evidence_run){0};
-    return lookup_run(
-        snapshot->requirements, snapshot->requirement_count,
-        (struct lookup){.compare = lookup_by_identity, .a = skill_ref, .b = image_digest});
+    return find_run(snapshot->requirements, snapshot->requirement_count, &sought, compare_identity);
 }
 
 struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name)
 {
-    return lookup_run(snapshot->baselines, snapshot->baseline_count,
-                      (struct lookup){.compare = lookup_by_namespace, .a = namespace_name});
+    const struct sought sought = {.namespace_name = namespace_name};
+
+    return find_run(snapshot->baselines, snapshot->baseline_count, &sought,
+                    compare_evidence_namespace);
 }
 
 struct evidence_run snapshot_exemptions(const struct snapshot *snapshot)
@@ -140,6 +144,7 @@ struct evidence_run snapshot_exemptions(const struct snapshot *snapshot)
 struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str namespace_name,
                                      size_t *ret_more)
 {
+    const struct sought sought = {.namespace_name = namespace_name};
     size_t more = 0;
 
     for (size_t i = 0; i < snapshot->more_count; i++) {
@@ -147,8 +152,8 @@ struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str
             more += snapshot->more[i].count;
     }
     *ret_more = more;
-    return lookup_run(snapshot->invalid, snapshot->invalid_count,
-                      (struct lookup){.compare = lookup_by_namespace, .a = namespace_name});
+    return find_run(snapshot->invalid, snapshot->invalid_count, &sought,
+                    compare_evidence_namespace);
 }
 
 struct evidence_run snapshot_all(const struct snapshot *snapshot)
