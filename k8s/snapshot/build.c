@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* build - collects evidence and namespaces, and makes the sorted lists of a snapshot from them. */
 #define _GNU_SOURCE /* tdestroy() */
+#include <assert.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -9,15 +11,16 @@
 #define BUILDER_FIRST_ITEMS 64
 
 struct snapshot_builder {
-    struct snapshot *snapshot;        /* owned; `all` and `namespaces` are filled on finishing */
-    const struct evidence **evidence; /* owned, each with a count of ours */
+    struct snapshot *snapshot;        /* owned; its lists are filled at the end */
+    const struct evidence **evidence; /* owned: one reference each */
     size_t evidence_count;
-    size_t evidence_room;
-    const struct namespace_labels **namespaces; /* owned; the labels lie in the snapshot's arena */
+    size_t evidence_capacity;
+    const struct namespace_labels *
+        *namespaces; /* owned list; the labels lie in the snapshot's arena */
     size_t namespace_count;
-    size_t namespace_room;
-    size_t more_room;    /* of the snapshot's list */
-    void *evidence_tree; /* of tsearch(): what is there already */
+    size_t namespace_capacity;
+    size_t more_capacity; /* of the snapshot's list */
+    void *evidence_tree;  /* of tsearch(): finds names that were added already */
     void *namespace_tree;
 };
 
@@ -36,7 +39,7 @@ static int order_namespaces(const void *a, const void *b)
 
 static void keep_item(void *item)
 {
-    (void)item; /* the trees only borrow */
+    (void)item; /* the trees do not own their items */
 }
 
 int snapshot_builder_new(const struct policy *policy, struct snapshot_keep keep,
@@ -74,22 +77,22 @@ void snapshot_builder_free(struct snapshot_builder *builder)
     free(builder);
 }
 
-/* The list itself, or a wider one in its place; NULL where there is no memory for that. */
-static void *builder_room(void *items, size_t count, size_t *room)
+/* A list of pointers with space for one more; NULL if memory is short: the old list stays then. */
+static void *grow(void *items, size_t count, size_t *capacity)
 {
-    size_t wider = *room > 0 ? *room * 2 : BUILDER_FIRST_ITEMS;
+    size_t larger = *capacity > 0 ? *capacity * 2 : BUILDER_FIRST_ITEMS;
     void *grown = NULL;
 
-    if (count < *room)
+    if (count < *capacity)
         return items;
-    grown = reallocarray(items, wider, sizeof(void *));
+    grown = reallocarray(items, larger, sizeof(void *));
     if (grown != NULL)
-        *room = wider;
+        *capacity = larger;
     return grown;
 }
 
-/* Into a tree of borrowed items; -EEXIST where an equal one is there. */
-static int builder_note(void **tree, const void *item, int (*order)(const void *, const void *))
+/* Adds to a tree of borrowed items; -EEXIST if it has an equal one. */
+static int add_to_tree(void **tree, const void *item, int (*order)(const void *, const void *))
 {
     const void *const *node = NULL;
 
@@ -128,11 +131,11 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
         !copy_text(arena, labels->warn, &copy->warn) ||
         !copy_text(arena, labels->audit, &copy->audit))
         return -ENOMEM;
-    items = builder_room(builder->namespaces, builder->namespace_count, &builder->namespace_room);
+    items = grow(builder->namespaces, builder->namespace_count, &builder->namespace_capacity);
     if (items == NULL)
         return -ENOMEM;
     builder->namespaces = items;
-    r = builder_note(&builder->namespace_tree, copy, order_namespaces);
+    r = add_to_tree(&builder->namespace_tree, copy, order_namespaces);
     if (r < 0)
         return r;
     builder->namespaces[builder->namespace_count++] = copy;
@@ -141,13 +144,13 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
 {
-    void *items = builder_room(builder->evidence, builder->evidence_count, &builder->evidence_room);
+    void *items = grow(builder->evidence, builder->evidence_count, &builder->evidence_capacity);
     int r = 0;
 
     if (items == NULL)
         return -ENOMEM;
     builder->evidence = items;
-    r = builder_note(&builder->evidence_tree, evidence, order_names);
+    r = add_to_tree(&builder->evidence_tree, evidence, order_names);
     if (r < 0)
         return r;
     builder->evidence[builder->evidence_count++] = evidence_ref(evidence);
@@ -188,16 +191,17 @@ int snapshot_builder_add_more(struct snapshot_builder *builder, struct str names
     struct snapshot *snapshot = builder->snapshot;
     struct snapshot_more *last = NULL;
 
-    if (snapshot->more == NULL || snapshot->more_count == builder->more_room) {
-        size_t wider = builder->more_room > 0 ? builder->more_room * 2 : BUILDER_FIRST_ITEMS;
-        struct snapshot_more *more = arena_alloc(&snapshot->arena, wider, sizeof(*more));
+    if (snapshot->more == NULL || snapshot->more_count == builder->more_capacity) {
+        size_t larger =
+            builder->more_capacity > 0 ? builder->more_capacity * 2 : BUILDER_FIRST_ITEMS;
+        struct snapshot_more *more = arena_alloc(&snapshot->arena, larger, sizeof(*more));
 
         if (more == NULL)
             return -ENOMEM;
         if (snapshot->more_count > 0)
             memcpy(more, snapshot->more, snapshot->more_count * sizeof(*more));
         snapshot->more = more;
-        builder->more_room = wider;
+        builder->more_capacity = larger;
     }
     last = &snapshot->more[snapshot->more_count];
     last->count = count;
@@ -207,8 +211,9 @@ int snapshot_builder_add_more(struct snapshot_builder *builder, struct str names
     return 0;
 }
 
-/* Counts one more that is not kept; those of one namespace come one after the other. */
-static int finish_drop(struct snapshot_builder *builder, struct str namespace_name)
+/* Counts one that is left out. Called in the order of namespaces, so only the last item can match.
+ */
+static int count_dropped(struct snapshot_builder *builder, struct str namespace_name)
 {
     struct snapshot *snapshot = builder->snapshot;
     struct snapshot_more *last =
@@ -221,8 +226,8 @@ static int finish_drop(struct snapshot_builder *builder, struct str namespace_na
     return snapshot_builder_add_more(builder, namespace_name, 1);
 }
 
-/* Fills `all` in order, without what the bounds do not keep. */
-static int finish_all(struct snapshot_builder *builder, struct snapshot *snapshot)
+/* Fills `all` in order, without the invalid records over the limits. */
+static int fill_all(struct snapshot_builder *builder, struct snapshot *snapshot)
 {
     size_t invalid = 0; /* of the current namespace */
     size_t broken = 0;
@@ -243,7 +248,7 @@ static int finish_all(struct snapshot_builder *builder, struct snapshot *snapsho
             (*bounded)++;
             snapshot->all[snapshot->all_count++] = evidence;
         } else {
-            r = finish_drop(builder, evidence->namespace_name);
+            r = count_dropped(builder, evidence->namespace_name);
         }
         if (r < 0)
             return r;
@@ -251,8 +256,8 @@ static int finish_all(struct snapshot_builder *builder, struct snapshot *snapsho
     return 0;
 }
 
-/* Spreads `all` over the lists, which have room for each. */
-static void finish_parts(struct snapshot *snapshot)
+/* Distributes `all` to the other lists, which are large enough. */
+static void fill_parts(struct snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->all_count; i++) {
         const struct evidence *evidence = snapshot->all[i];
@@ -273,8 +278,8 @@ static void finish_parts(struct snapshot *snapshot)
               sort_requirements);
 }
 
-/* The lists themselves. Each gets as many places as it needs at most. */
-static int finish_lists(const struct snapshot_builder *builder, struct snapshot *snapshot)
+/* Allocates the lists, each as large as it can become. */
+static int make_lists(const struct snapshot_builder *builder, struct snapshot *snapshot)
 {
     size_t requirements = 0, baselines = 0, exemptions = 0, invalid = 0;
     struct arena *arena = &snapshot->arena;
@@ -305,7 +310,7 @@ static int finish_lists(const struct snapshot_builder *builder, struct snapshot 
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
 {
     struct snapshot *snapshot = builder->snapshot;
-    int r = finish_lists(builder, snapshot);
+    int r = make_lists(builder, snapshot);
 
     if (r < 0)
         return r;
@@ -317,15 +322,16 @@ int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **
     }
     if (builder->evidence_count > 0)
         qsort(builder->evidence, builder->evidence_count, sizeof(*builder->evidence), sort_names);
-    r = finish_all(builder, snapshot);
+    r = fill_all(builder, snapshot);
     if (r < 0) {
-        snapshot->all_count = 0; /* the counts are the builder's still */
+        snapshot->all_count = 0; /* the references still belong to the builder */
         return r;
     }
     for (size_t i = 0; i < snapshot->all_count; i++)
         snapshot->all[i] = evidence_ref(snapshot->all[i]);
     snapshot->namespace_count = builder->namespace_count;
-    finish_parts(snapshot);
+    fill_parts(snapshot);
+    assert(snapshot->all_count <= builder->evidence_count);
     builder->snapshot = NULL;
     snapshot_builder_free(builder);
     *ret_snapshot = snapshot;

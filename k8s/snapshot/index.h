@@ -2,12 +2,12 @@
 #ifndef K8S_SNAPSHOT_INDEX_H
 #define K8S_SNAPSHOT_INDEX_H
 
-/* index - what a snapshot is made of; private to snapshot*.c. */
+/* index - the members of a snapshot; for the files of this directory only. */
 
 #include "k8s/snapshot/snapshot.h"
 #include "k8s/util/refcount.h"
 
-/* How many records of a namespace were not kept. */
+/* How many invalid records of a namespace were left out. */
 struct snapshot_more {
     struct str namespace_name;
     size_t count;
@@ -17,24 +17,24 @@ struct snapshot {
     struct refcount count;
     struct policy policy;
     struct snapshot_keep keep;
-    struct arena arena; /* the lists below and the namespaces' texts */
+    struct arena arena; /* for the lists below and the texts of namespaces */
 
     const struct namespace_labels **namespaces; /* by name */
     size_t namespace_count;
 
-    const struct evidence **all; /* by namespace and name; each with a count of ours */
+    const struct evidence **all; /* by namespace and name; owned: one reference each */
     size_t all_count;
-    /* parts of `all` */
+    /* subsets of `all`, borrowed */
     const struct evidence **requirements; /* by identity, newest first */
     size_t requirement_count;
     const struct evidence **baselines; /* by namespace and name */
     size_t baseline_count;
-    const struct evidence **exemptions; /* of the gate's own namespace, by name */
+    const struct evidence **exemptions; /* of the gate's own namespace; by name */
     size_t exemption_count;
     const struct evidence **invalid; /* by namespace and name */
     size_t invalid_count;
 
-    struct snapshot_more *more; /* a namespace may stand there twice */
+    struct snapshot_more *more; /* can have several items for one namespace: they add up */
     size_t more_count;
 };
 

@@ -5,13 +5,13 @@
 /*
  * snapshot - everything a decision needs at one moment: policy, namespaces, evidence.
  *
- * Immutable and counted. A request takes a reference and holds it to its end; sources build the
- * next snapshot beside it and swap it into a store. Nothing is verified or read here.
+ * Immutable and reference-counted. A request takes a reference and holds it until its end; a source
+ * builds the next snapshot meanwhile and swaps it into a store. Nothing is verified or parsed here.
  *
- * Errors     0, -ENOMEM. -EEXIST for an object that is already there.
- * Ownership  a snapshot owns its policy's texts by the arena that came with them, holds a count of
- *            each evidence, and copies namespace labels. snapshot_unref(NULL) is allowed.
- * Threads    reading from any number of threads; a builder belongs to one.
+ * Errors     0; -ENOMEM; -EEXIST the builder has an object with this name already.
+ * Ownership  a snapshot keeps the texts of its policy alive by `keep`, holds a reference to each
+ *            evidence, and copies namespace labels. snapshot_unref(NULL) is allowed.
+ * Threads    any number of threads can read a snapshot; a builder belongs to one thread.
  */
 
 #include <stdbool.h>
@@ -23,14 +23,14 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-/* Records of documents that are not valid, and as many of broken baselines beside them: whoever may
- * write ConfigMaps must not be able to crowd out a baseline that blocks. More are counted. */
+/* The most records of invalid documents, and separately of broken baselines: a user who can write
+ * ConfigMaps must not be able to displace a baseline that blocks. Further ones are only counted. */
 #define SNAPSHOT_MAX_INVALID_PER_NAMESPACE 1000
 
 struct snapshot;
 struct snapshot_builder;
 
-/* The three labels of a Namespace as they stand; absent where it has none. */
+/* The three labels of a Namespace, unparsed; absent if it does not have the label. */
 struct namespace_labels {
     struct str name;
     struct str enforce;
@@ -38,11 +38,13 @@ struct namespace_labels {
     struct str audit;
 };
 
-/* policy is copied; what its texts point to must outlive the snapshot (config holds it, counted by
- * the snapshot through `keep`, whose `release` is called with the last count). Whoever is given a
- * keep takes it over, also where the call fails: it is released then. */
+/*
+ * What keeps the texts of a policy alive: the snapshot copies the policy, but not its texts, and
+ * calls `release` when it is freed. A function that is given a keep owns it, even if the function
+ * fails: it calls `release` then.
+ */
 struct snapshot_keep {
-    void *object; /* may be NULL */
+    void *object; /* can be NULL */
     void (*release)(void *object);
 };
 
@@ -53,13 +55,14 @@ void snapshot_builder_free(struct snapshot_builder *builder);
 int snapshot_builder_add_namespace(struct snapshot_builder *builder,
                                    const struct namespace_labels *labels)
     __attribute__((warn_unused_result, nonnull));
-/* Takes a count of its own. */
+/* Takes a reference. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
-/* So many documents of that namespace are not valid, and not even given: for snapshot_invalid(). */
+/* Adds to the number of invalid documents of the namespace that have no record here, for
+ * snapshot_invalid(). */
 int snapshot_builder_add_more(struct snapshot_builder *builder, struct str namespace_name,
                               size_t count) __attribute__((warn_unused_result, nonnull));
-/* Builds the indexes; the builder is used up on success. */
+/* Sorts the lists. Frees the builder on success. */
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));
 
@@ -68,45 +71,46 @@ void snapshot_unref(const struct snapshot *snapshot);
 
 const struct policy *snapshot_policy(const struct snapshot *snapshot);
 
-/* NULL where no such Namespace was seen. With evidence from a folder that means: no labels. */
+/* NULL if the Namespace is unknown. With evidence from a folder this means that it has no labels.
+ */
 const struct namespace_labels *snapshot_namespace(const struct snapshot *snapshot, struct str name);
 
-/* A run of pointers into the snapshot. */
+/* Consecutive items of a list of the snapshot; borrowed from it. */
 struct evidence_run {
     const struct evidence *const *items;
     size_t count;
 };
 
 /*
- * Valid SandboxRequirements for an identity (exactly one of the two present), in every namespace;
- * sorted by observed_at descending, then namespace, then name. Scope, place and expiry are the
- * caller's questions.
+ * Valid SandboxRequirements for an identity (exactly one of the two present), in all namespaces;
+ * sorted by observed_at descending, then namespace, then name. The caller checks scope, namespace
+ * and expiry.
  */
 struct evidence_run snapshot_requirements(const struct snapshot *snapshot, struct str skill_ref,
                                           struct str image_digest);
 
-/* All SandboxBaselines that lie in that namespace, valid ones and broken ones (state). */
+/* All SandboxBaselines in the namespace, valid and broken ones (see state). */
 struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name);
 
-/* Valid SandboxExemptions that lie in the gate's own namespace, sorted by name. */
+/* Valid SandboxExemptions in the gate's own namespace, sorted by name. */
 struct evidence_run snapshot_exemptions(const struct snapshot *snapshot);
 
-/* Documents of that namespace that are not valid (any state but EVIDENCE_VALID), sorted by name, as
- * many as the bound keeps; *ret_more counts the others. */
+/* Documents of the namespace with any state but EVIDENCE_VALID, sorted by name, up to
+ * SNAPSHOT_MAX_INVALID_PER_NAMESPACE and as many broken baselines; *ret_more counts the others. */
 struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str namespace_name,
                                      size_t *ret_more);
 
-/* Everything, sorted by namespace and name: for `sandgate evidence` and metrics. */
+/* All evidence, sorted by namespace and name: for `sandgate evidence` and metrics. */
 struct evidence_run snapshot_all(const struct snapshot *snapshot);
 
-/* The current snapshot of a running gate: a pointer behind a mutex, held for the copy only. */
+/* The current snapshot of a running gate, for any number of threads. */
 struct snapshot_store;
 int snapshot_store_new(struct snapshot_store **ret_store)
     __attribute__((warn_unused_result, nonnull));
 void snapshot_store_free(struct snapshot_store *store);
-/* A count of the current one for the caller; NULL before the first. */
+/* The current snapshot, with a reference for the caller; NULL before the first put. */
 struct snapshot *snapshot_store_get(struct snapshot_store *store);
-/* Takes over the caller's count. */
+/* Takes over the caller's reference. */
 void snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* store - the current snapshot of a running gate, shared by its threads. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,8 +7,8 @@
 #include "k8s/snapshot/snapshot.h"
 
 struct snapshot_store {
-    pthread_mutex_t lock;     /* held while the pointer is copied and counted, for nothing else */
-    struct snapshot *current; /* owned: one count */
+    pthread_mutex_t lock;     /* only held while the pointer is copied and its reference taken */
+    struct snapshot *current; /* owned: one reference */
 };
 
 int snapshot_store_new(struct snapshot_store **ret_store)
@@ -52,5 +53,5 @@ void snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot)
     before = store->current;
     store->current = snapshot;
     (void)pthread_mutex_unlock(&store->lock);
-    snapshot_unref(before); /* the last count may free much: not under the lock */
+    snapshot_unref(before); /* after unlocking: freeing a snapshot can take long */
 }
