@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* file - reads the objects of one file of manifests, and keeps its last state if it cannot be read.
+ */
 #include "k8s/folder/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +12,7 @@
 #include "planner/base/tree.h"
 
 #define DEFAULT_NAMESPACE "default"
-#define FILE_FIRST_BYTES 256 /* of a file with one document: there may be 100,000 of them */
+#define FILE_FIRST_BYTES 256 /* fits one document: a folder can have 100,000 such files */
 
 int folder_object_compare(const void *a, const void *b)
 {
@@ -31,18 +34,18 @@ void folder_file_unref(struct folder_file *file)
     for (size_t i = 0; i < file->object_count; i++)
         evidence_unref(file->objects[i].evidence);
     folder_file_unref(file->base);
-    arena = file->arena; /* it lies in its own arena */
+    arena = file->arena; /* the struct itself lies in its arena */
     arena_release(&arena);
 }
 
-static void file_done(struct folder_file **file)
+static void unref_file(struct folder_file **file)
 {
     folder_file_unref(*file);
 }
 
-#define cleanup_file __attribute__((cleanup(file_done)))
+#define cleanup_file __attribute__((cleanup(unref_file)))
 
-static struct folder_file *file_new(const char *name)
+static struct folder_file *make_file(const char *name)
 {
     struct arena arena = {0};
     struct folder_file *file = NULL;
@@ -65,7 +68,7 @@ static struct folder_file *file_new(const char *name)
 struct reading {
     struct folder_file *file;
     const struct folder_rules *rules;
-    size_t room; /* of file->objects */
+    size_t capacity; /* of file->objects */
 };
 
 static int refuse(const struct manifest_object *object, const char *what,
@@ -75,7 +78,7 @@ static int refuse(const struct manifest_object *object, const char *what,
     return -EBADMSG;
 }
 
-static bool keep_text(struct arena *arena, struct str from, struct str *ret_text)
+static bool copy_text(struct arena *arena, struct str from, struct str *ret_text)
 {
     const char *text = NULL;
 
@@ -88,14 +91,14 @@ static bool keep_text(struct arena *arena, struct str from, struct str *ret_text
     return text != NULL;
 }
 
-/* Takes the count of object->evidence over, on failure too. */
+/* Takes over the reference to object.evidence, on failure too. */
 static int add_object(struct reading *reading, struct folder_object object)
 {
     struct folder_file *file = reading->file;
 
-    if (file->object_count == reading->room) {
-        size_t room = reading->room > 0 ? reading->room * 2 : 1;
-        struct folder_object *objects = arena_alloc(&file->arena, room, sizeof(*objects));
+    if (file->object_count == reading->capacity) {
+        size_t capacity = reading->capacity > 0 ? reading->capacity * 2 : 1;
+        struct folder_object *objects = arena_alloc(&file->arena, capacity, sizeof(*objects));
 
         if (objects == NULL) {
             evidence_unref(object.evidence);
@@ -104,8 +107,9 @@ static int add_object(struct reading *reading, struct folder_object object)
         if (file->object_count > 0)
             memcpy(objects, file->objects, file->object_count * sizeof(*objects));
         file->objects = objects;
-        reading->room = room;
+        reading->capacity = capacity;
     }
+    assert(file->object_count < reading->capacity);
     file->objects[file->object_count++] = object;
     return 0;
 }
@@ -117,17 +121,17 @@ static int read_namespace(struct reading *reading, const cJSON *metadata,
     const cJSON *labels = tree_get(metadata, "labels");
     struct namespace_labels *kept = arena_alloc(arena, 1, sizeof(*kept));
 
-    if (kept == NULL || !keep_text(arena, object.name, &kept->name) ||
-        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_ENFORCE), &kept->enforce) ||
-        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_WARN), &kept->warn) ||
-        !keep_text(arena, tree_get_text(labels, NAMES_LABEL_AUDIT), &kept->audit))
+    if (kept == NULL || !copy_text(arena, object.name, &kept->name) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_ENFORCE), &kept->enforce) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_WARN), &kept->warn) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_AUDIT), &kept->audit))
         return -ENOMEM;
     object.name = kept->name;
     object.labels = kept;
     return add_object(reading, object);
 }
 
-/* A map of texts, or nothing. */
+/* NULL or a map of texts. */
 static bool is_text_map(const cJSON *map)
 {
     const cJSON *entry = NULL;
@@ -177,16 +181,16 @@ static int read_config_map(struct reading *reading, const struct manifest_object
     if (namespace_name != NULL && !tree_is(namespace_name, cJSON_String))
         return refuse(manifest, "metadata.namespace must be text", reterr);
     if (!is_text_map(tree_get(manifest->tree, "data")))
-        return refuse(manifest, "data must be a map of texts; quote its values", reterr);
+        return refuse(manifest, "data must be a map of text values; quote them", reterr);
     if (!is_text_map(tree_get(manifest->tree, "binaryData")))
-        return refuse(manifest, "binaryData must be a map of texts", reterr);
+        return refuse(manifest, "binaryData must be a map of text values", reterr);
     object.namespace_name = tree_text(namespace_name);
     if (object.namespace_name.len == 0)
         object.namespace_name = STR(DEFAULT_NAMESPACE);
     if (str_equal(label, STR("true")))
         return read_evidence(reading, manifest->tree, metadata, object);
-    if (!keep_text(arena, object.namespace_name, &object.namespace_name) ||
-        !keep_text(arena, object.name, &object.name))
+    if (!copy_text(arena, object.namespace_name, &object.namespace_name) ||
+        !copy_text(arena, object.name, &object.name))
         return -ENOMEM;
     return add_object(reading, object);
 }
@@ -228,7 +232,7 @@ static int read_objects(struct reading *reading, struct str bytes, struct folder
                 .line = error.line, .column = error.column, .what = error.what};
         } else if (r == -E2BIG) {
             *reterr =
-                (struct folder_error){.line = 1, .column = 1, .what = "it holds too many values"};
+                (struct folder_error){.line = 1, .column = 1, .what = "it has too many values"};
             return -EBADMSG;
         }
         if (r < 0 || object.tree == NULL)
@@ -236,7 +240,7 @@ static int read_objects(struct reading *reading, struct str bytes, struct folder
         r = read_object(reading, &object, reterr);
         if (r < 0)
             return r;
-        /* between documents nothing of them is needed any more; within a List it is */
+        /* the tree of a document is no longer needed; that of a List is until its last item */
         if (manifest.depth == 0)
             arena_release(&scratch);
     }
@@ -245,7 +249,7 @@ static int read_objects(struct reading *reading, struct str bytes, struct folder
 int folder_file_read(const char *name, struct str bytes, const struct folder_rules *rules,
                      struct folder_file **ret_file, struct folder_error *reterr)
 {
-    cleanup_file struct folder_file *file = file_new(name);
+    cleanup_file struct folder_file *file = make_file(name);
     struct reading reading = {.file = file, .rules = rules};
     int r = 0;
 
@@ -262,7 +266,7 @@ int folder_file_read(const char *name, struct str bytes, const struct folder_rul
     return 0;
 }
 
-/* What of one object goes on counting. */
+/* The evidence of an object in a file that cannot be read now. */
 static int keep_evidence(const struct evidence *before, const struct keyring *keyring,
                          bool rules_changed, struct evidence **ret_evidence)
 {
@@ -275,19 +279,19 @@ static int keep_evidence(const struct evidence *before, const struct keyring *ke
         return 0;
     }
     return evidence_make_distrusted(
-        before, STR("its file cannot be read, and keys or rules changed since it was"),
+        before, STR("its file cannot be read, and keys or rules changed since the last read"),
         ret_evidence);
 }
 
 int folder_file_keep(struct folder_file *before, const struct keyring *keyring, bool rules_changed,
                      struct folder_file **ret_file)
 {
-    cleanup_file struct folder_file *file = file_new(before->name);
+    cleanup_file struct folder_file *file = make_file(before->name);
     struct reading reading = {.file = file};
 
     if (file == NULL)
         return -ENOMEM;
-    /* the other texts stay where they are */
+    /* all texts but those of evidence stay in the file that was read */
     file->base = before->base != NULL ? before->base : before;
     refcount_take(&file->base->count);
     for (size_t i = 0; i < before->object_count; i++) {

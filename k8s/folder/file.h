@@ -3,10 +3,10 @@
 #define K8S_FOLDER_FILE_H
 
 /*
- * file - what one file of manifests gave; private to folder*.c.
+ * file - the objects of one file of manifests; for the files of this directory only.
  *
- * Errors     0; -EBADMSG the file is not readable as manifests (reterr: place and what); -ENOMEM;
- *            -EIO.
+ * Errors     0; -EBADMSG the file cannot be read as manifests (reterr: place and cause); -ENOMEM;
+ *            -EIO the crypto library failed.
  */
 
 #include "k8s/evidence/evidence.h"
@@ -15,28 +15,28 @@
 #include "k8s/util/refcount.h"
 
 struct folder_object {
-    bool is_namespace;         /* else a ConfigMap */
+    bool is_namespace;         /* false: a ConfigMap */
     struct str namespace_name; /* of a ConfigMap */
     struct str name;
-    struct evidence *evidence;       /* owned: one count; NULL for what is no evidence */
+    struct evidence *evidence;       /* owned: one reference; NULL if it is not evidence */
     struct namespace_labels *labels; /* of a Namespace */
-    size_t line;                     /* where it begins */
+    size_t line;                     /* of its beginning in the file */
     size_t column;
 };
 
-/* Made once, then only counted and dropped: two loads may share one. */
+/* Immutable and reference-counted: two loads can share one. */
 struct folder_file {
     struct refcount count;
     char *name;
-    bool readable;                      /* false: a last state that is kept */
-    unsigned char digest[DIGEST_BYTES]; /* of its bytes, where it is readable */
-    struct folder_file *base;           /* owned: one count; what a kept state borrows from */
+    bool readable; /* false: this is the last state of a file that cannot be read now */
+    unsigned char digest[DIGEST_BYTES]; /* of its bytes, if it is readable */
+    struct folder_file *base; /* owned: one reference; a kept state borrows texts from it */
     struct folder_object *objects;
     size_t object_count;
-    struct arena arena; /* the file itself lies in it */
+    struct arena arena; /* this struct lies in it too */
 };
 
-/* What evidence is judged by. */
+/* What evidence is verified with. */
 struct folder_rules {
     const struct keyring *keyring;
     const struct policy *policy;
@@ -53,12 +53,13 @@ int folder_file_read(const char *name, struct str bytes, const struct folder_rul
     __attribute__((warn_unused_result));
 
 /*
- * The last state of a file that cannot be read now: as it was, without evidence that is signed by
- * a key that is no more; or without all that was evidence, where the rules changed.
+ * The last state of a file that cannot be read now. Its evidence is replaced by an invalid record
+ * if the keyring lacks one of the keys that signed it, or if the rules changed.
  */
 int folder_file_keep(struct folder_file *before, const struct keyring *keyring, bool rules_changed,
                      struct folder_file **ret_file) __attribute__((warn_unused_result));
 
+/* Drops one reference; NULL is allowed. */
 void folder_file_unref(struct folder_file *file);
 
 /* The order of objects: by kind, namespace and name. */

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folder - loads a folder of manifests, file by file, and makes a snapshot.
+ *
+ * file.c reads one file. Here is what concerns more than one: which state of a file is in use, and
+ * which file an object is taken from if two files have it.
+ */
 #define _GNU_SOURCE /* tdestroy() */
 #include "k8s/folder/folder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -9,24 +16,24 @@
 #include "k8s/folder/file.h"
 #include "k8s/util/file.h"
 
-#define FOLDER_ATTEMPTS 3 /* where a mounted folder is exchanged while it is read */
+#define MAX_ATTEMPTS 3 /* a mounted folder may be exchanged while it is read */
 
-static const char *const folder_endings[] = {".yaml", ".yml", ".json", NULL};
+static const char *const endings[] = {".yaml", ".yml", ".json", NULL};
 
 struct folder_files {
-    struct folder_file **items; /* owned, each with a count; by name */
+    struct folder_file **items; /* owned: one reference each; sorted by name */
     size_t count;
 };
 
 struct folder {
     char *path;
-    bool loaded; /* a load succeeded: from then on what fails keeps its last state */
+    bool loaded; /* one load succeeded: from then on a file that fails keeps its last state */
     struct folder_files files;
-    struct keyring *keyring;           /* owned: one count; what the last load judged by */
-    unsigned char rules[DIGEST_BYTES]; /* likewise */
+    struct keyring *keyring;           /* owned: one reference; of the last load */
+    unsigned char rules[DIGEST_BYTES]; /* evidence_rules_digest() of the last load */
 };
 
-static void files_done(struct folder_files *files)
+static void release_files(struct folder_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
         folder_file_unref(files->items[i]);
@@ -34,7 +41,7 @@ static void files_done(struct folder_files *files)
     *files = (struct folder_files){0};
 }
 
-#define cleanup_files __attribute__((cleanup(files_done)))
+#define cleanup_files __attribute__((cleanup(release_files)))
 
 int folder_new(const char *path, struct folder **ret_folder)
 {
@@ -55,39 +62,39 @@ void folder_free(struct folder *folder)
 {
     if (folder == NULL)
         return;
-    files_done(&folder->files);
+    release_files(&folder->files);
     keyring_unref(folder->keyring);
     free(folder->path);
     free(folder);
 }
 
-/* One load. Nothing of the folder changes before it has succeeded. */
+/* One load. It only changes the folder when it has succeeded. */
 struct load {
     const struct folder *folder;
     struct folder_rules rules;
     unsigned char rules_digest[DIGEST_BYTES];
     bool rules_changed;   /* signers, revoked digests or audience */
-    bool keyring_changed; /* or keys */
+    bool keyring_changed; /* the keys changed */
     struct folder_report report;
-    struct arena *arena; /* for the reasons */
+    struct arena *arena; /* of the reasons */
     struct folder_files next;
-    void *seen; /* of tsearch(): the objects that count, borrowed from `next` */
+    void *seen; /* of tsearch(): the objects in use, borrowed from `next` */
 };
 
-static void load_done(struct load *load)
+static void release_load(struct load *load)
 {
-    files_done(&load->next);
+    release_files(&load->next);
 }
 
-#define cleanup_load __attribute__((cleanup(load_done)))
+#define cleanup_load __attribute__((cleanup(release_load)))
 
-static void seen_keep(void *item)
+static void keep_item(void *item)
 {
-    (void)item; /* the tree only borrows */
+    (void)item; /* the tree does not own its items */
 }
 
-/* name NULL: the folder itself; line 0: no place in the file. */
-static int load_problem(struct load *load, const char *name, struct folder_error error)
+/* name NULL: the folder itself; line 0: the whole file. 0 or -ENOMEM. */
+static int add_problem(struct load *load, const char *name, struct folder_error error)
 {
     struct folder_report *report = &load->report;
     const char *path = load->folder->path;
@@ -113,39 +120,38 @@ static int load_problem(struct load *load, const char *name, struct folder_error
     return 0;
 }
 
-/* What says nothing about the folder: the caller may try again. */
-static bool is_passing(int error)
+/* Errors that say nothing about the folder: a later attempt can succeed. */
+static bool is_temporary(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
-static struct folder_file *find_before(const struct folder *folder, const char *name)
+static int compare_file(const void *name, const void *item)
 {
-    size_t low = 0;
-    size_t high = folder->files.count;
+    const struct folder_file *const *file = item;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int r = strcmp(folder->files.items[middle]->name, name);
-
-        if (r == 0)
-            return folder->files.items[middle];
-        if (r < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return strcmp(name, (*file)->name);
 }
 
-/* Whether a file says what it said before. */
+/* The file of that name in the last load; NULL: there was none. */
+static struct folder_file *find_before(const struct folder *folder, const char *name)
+{
+    struct folder_file **found = folder->files.count > 0
+                                     ? bsearch(name, folder->files.items, folder->files.count,
+                                               sizeof(struct folder_file *), compare_file)
+                                     : NULL;
+
+    return found != NULL ? *found : NULL;
+}
+
+/* Whether a file has the same content as in the last load. */
 static bool is_same(const struct folder_file *before, const struct folder_file *now)
 {
     return before != NULL && before->readable && now->readable &&
            memcmp(before->digest, now->digest, DIGEST_BYTES) == 0;
 }
 
-/* The bytes as they were before, judged by the same keys and rules: nothing to do. */
+/* Whether content, keys and rules are those of the last load, so that its result can be used. */
 static bool is_settled(const struct load *load, const struct folder_file *before,
                        const unsigned char digest[static DIGEST_BYTES])
 {
@@ -153,8 +159,8 @@ static bool is_settled(const struct load *load, const struct folder_file *before
            memcmp(before->digest, digest, DIGEST_BYTES) == 0;
 }
 
-/* A file that failed: its last state, or nothing where it never had one. */
-static int load_last_state(struct load *load, struct folder_file *before,
+/* For a file that failed: its last state, or NULL if there is none. */
+static int keep_last_state(struct load *load, struct folder_file *before,
                            struct folder_file **ret_file)
 {
     if (before == NULL) {
@@ -164,7 +170,8 @@ static int load_last_state(struct load *load, struct folder_file *before,
     return folder_file_keep(before, load->rules.keyring, load->rules_changed, ret_file);
 }
 
-/* Whoever writes a file anew empties it first; a baseline must not fall for that moment. */
+/* Many programs truncate a file before they write it: its baseline must not vanish for that moment.
+ */
 static bool is_emptied(const struct folder_file *before, struct str bytes)
 {
     return before != NULL && before->object_count > 0 && str_trim(bytes).len == 0;
@@ -180,11 +187,11 @@ static int load_file(struct load *load, const struct file_folder *dir, const cha
     struct str bytes = {0};
     int r = file_read(dir, name, FOLDER_MAX_FILE_BYTES, &scratch, &bytes);
 
-    if (is_passing(r))
+    if (is_temporary(r))
         return r;
     if (r == 0 && is_emptied(before, bytes)) {
         error.what =
-            "empty now, as if it were being written: delete the file to withdraw what it said";
+            "the file is empty, so its last content stays in use; delete the file to withdraw it";
     } else if (r == 0) {
         r = digest_make(bytes, digest);
         if (r < 0)
@@ -200,11 +207,11 @@ static int load_file(struct load *load, const struct file_folder *dir, const cha
     } else {
         error.what = file_error_text(r);
     }
-    r = load_problem(load, name, error);
-    return r < 0 ? r : load_last_state(load, before, ret_file);
+    r = add_problem(load, name, error);
+    return r < 0 ? r : keep_last_state(load, before, ret_file);
 }
 
-/* Every file that was read, and the last state of those that could not be. */
+/* Reads all files; those that fail keep their last state. */
 static int load_files(struct load *load, const struct file_folder *dir,
                       const struct file_names *names)
 {
@@ -226,11 +233,11 @@ static int load_files(struct load *load, const struct file_folder *dir,
     return 0;
 }
 
-/* A folder that cannot be read is one whose files all cannot be read. */
-static int load_all_last_states(struct load *load, int error)
+/* If the folder cannot be read, all its files keep their last state. */
+static int keep_all_last_states(struct load *load, int error)
 {
     const struct folder_files *before = &load->folder->files;
-    int r = load_problem(load, NULL, (struct folder_error){.what = file_error_text(error)});
+    int r = add_problem(load, NULL, (struct folder_error){.what = file_error_text(error)});
 
     if (r < 0)
         return r;
@@ -238,7 +245,7 @@ static int load_all_last_states(struct load *load, int error)
     if (load->next.items == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < before->count; i++) {
-        r = load_last_state(load, before->items[i], &load->next.items[i]);
+        r = keep_last_state(load, before->items[i], &load->next.items[i]);
         if (r < 0)
             return r;
         load->next.count++;
@@ -246,7 +253,7 @@ static int load_all_last_states(struct load *load, int error)
     return 0;
 }
 
-/* *ret_exchanged: the folder changed under the reading, which must be done again. */
+/* *ret_exchanged: a mounted folder was exchanged during the read, which must be repeated. */
 static int load_folder(struct load *load, bool *ret_exchanged)
 {
     cleanup_arena struct arena scratch = {0};
@@ -256,9 +263,9 @@ static int load_folder(struct load *load, bool *ret_exchanged)
 
     *ret_exchanged = false;
     if (r == 0)
-        r = file_folder_list(&dir, folder_endings, &scratch, &names);
+        r = file_folder_list(&dir, endings, &scratch, &names);
     if (r < 0)
-        return is_passing(r) ? r : load_all_last_states(load, r);
+        return is_temporary(r) ? r : keep_all_last_states(load, r);
     r = load_files(load, &dir, &names);
     if (r == 0)
         *ret_exchanged = file_folder_exchanged(&dir);
@@ -269,12 +276,12 @@ static int load_attempts(struct load *load)
 {
     bool exchanged = true;
 
-    /* after the last attempt the mixture counts: each file in it is whole, and the exchange that
-     * comes next is seen again */
-    for (int i = 0; exchanged && i < FOLDER_ATTEMPTS; i++) {
+    /* after the last attempt a mixture of two versions is accepted: each of its files is complete,
+     * and the next load reads the folder again */
+    for (int i = 0; exchanged && i < MAX_ATTEMPTS; i++) {
         int r = 0;
 
-        files_done(&load->next);
+        release_files(&load->next);
         load->report = (struct folder_report){0};
         r = load_folder(load, &exchanged);
         if (r < 0)
@@ -283,10 +290,10 @@ static int load_attempts(struct load *load)
     return 0;
 }
 
-/* Notes the objects of a file as counting. -EEXIST: one counts already, *ret_twice; none is noted
- * then. */
+/* Marks all objects of a file as in use. -EEXIST: another file has one of them, *ret_duplicate;
+ * none is marked then. */
 static int claim_objects(struct load *load, const struct folder_file *file,
-                         const struct folder_object **ret_twice)
+                         const struct folder_object **ret_duplicate)
 {
     size_t claimed = 0;
     int r = 0;
@@ -303,28 +310,29 @@ static int claim_objects(struct load *load, const struct folder_file *file,
     }
     if (r == 0)
         return 0;
+    assert(claimed < file->object_count);
     if (r == -EEXIST)
-        *ret_twice = &file->objects[claimed];
+        *ret_duplicate = &file->objects[claimed];
     while (claimed > 0)
         (void)tdelete(&file->objects[--claimed], &load->seen, folder_object_compare);
     return r;
 }
 
-/* A file that gives what counts already: it keeps its last state. */
-static int refuse_twice(struct load *load, struct folder_file **file,
-                        const struct folder_object *twice)
+/* A file with an object that is in use already: it keeps its last state. */
+static int refuse_duplicate(struct load *load, struct folder_file **file,
+                            const struct folder_object *duplicate)
 {
     struct folder_file *kept = NULL;
     const struct folder_error error = {
-        .line = twice->line,
-        .column = twice->column,
-        .what = twice->is_namespace ? "this Namespace is given twice; take one out"
-                                    : "this ConfigMap is given twice; take one out",
+        .line = duplicate->line,
+        .column = duplicate->column,
+        .what = duplicate->is_namespace ? "this Namespace is defined twice; remove one"
+                                        : "this ConfigMap is defined twice; remove one",
     };
-    int r = load_problem(load, (*file)->name, error);
+    int r = add_problem(load, (*file)->name, error);
 
     if (r == 0)
-        r = load_last_state(load, find_before(load->folder, (*file)->name), &kept);
+        r = keep_last_state(load, find_before(load->folder, (*file)->name), &kept);
     if (r < 0)
         return r;
     folder_file_unref(*file);
@@ -332,20 +340,20 @@ static int refuse_twice(struct load *load, struct folder_file **file,
     return 0;
 }
 
-/* Files that say what they said before come first: what is new must not push them out. */
+/* Called for unchanged files first: a new file must not displace the objects of an old one. */
 static int claim_readable(struct load *load, bool same)
 {
     for (size_t i = 0; i < load->next.count; i++) {
         struct folder_file **file = &load->next.items[i];
-        const struct folder_object *twice = NULL;
+        const struct folder_object *duplicate = NULL;
         int r = 0;
 
         if (*file == NULL || !(*file)->readable ||
             is_same(find_before(load->folder, (*file)->name), *file) != same)
             continue;
-        r = claim_objects(load, *file, &twice);
+        r = claim_objects(load, *file, &duplicate);
         if (r == -EEXIST)
-            r = refuse_twice(load, file, twice);
+            r = refuse_duplicate(load, file, duplicate);
         if (r < 0)
             return r;
     }
@@ -372,7 +380,7 @@ static int add_objects(struct load *load, struct snapshot_builder *builder)
                 tsearch(object, &load->seen, folder_object_compare);
             int r = node == NULL ? -ENOMEM : 0;
 
-            /* what another file says now goes before a last state */
+            /* an object of a readable file replaces the one of a last state */
             if (r == 0 && *node == object)
                 r = add_object(builder, object);
             if (r < 0)
@@ -390,13 +398,13 @@ static int load_snapshot(struct load *load, struct snapshot_builder *builder)
         r = claim_readable(load, false);
     if (r == 0)
         r = add_objects(load, builder);
-    tdestroy(load->seen, seen_keep);
+    tdestroy(load->seen, keep_item);
     load->seen = NULL;
     return r;
 }
 
-/* The load becomes the folder's state. */
-static void load_accept(struct folder *folder, struct load *load)
+/* Makes the load the state of the folder. */
+static void accept_load(struct folder *folder, struct load *load)
 {
     size_t count = 0;
 
@@ -404,8 +412,9 @@ static void load_accept(struct folder *folder, struct load *load)
         if (load->next.items[i] != NULL)
             load->next.items[count++] = load->next.items[i];
     }
+    assert(count <= load->next.count);
     load->next.count = count;
-    files_done(&folder->files);
+    release_files(&folder->files);
     folder->files = load->next;
     load->next = (struct folder_files){0};
     keyring_unref(folder->keyring);
@@ -414,8 +423,8 @@ static void load_accept(struct folder *folder, struct load *load)
     folder->loaded = true;
 }
 
-static int load_make(struct folder *folder, struct load *load, struct snapshot_builder *builder,
-                     struct snapshot **ret_snapshot, struct folder_report *ret_report)
+static int run_load(struct folder *folder, struct load *load, struct snapshot_builder *builder,
+                    struct snapshot **ret_snapshot, struct folder_report *ret_report)
 {
     struct snapshot *snapshot = NULL;
     int r = evidence_rules_digest(load->rules.policy, load->rules_digest);
@@ -436,7 +445,7 @@ static int load_make(struct folder *folder, struct load *load, struct snapshot_b
     r = snapshot_builder_finish(builder, &snapshot);
     if (r < 0)
         return r;
-    load_accept(folder, load);
+    accept_load(folder, load);
     *ret_snapshot = snapshot;
     return 0;
 }
@@ -455,7 +464,7 @@ int folder_load(struct folder *folder, const struct keyring *keyring, const stru
 
     if (r < 0)
         return r;
-    r = load_make(folder, &load, builder, ret_snapshot, ret_report);
+    r = run_load(folder, &load, builder, ret_snapshot, ret_report);
     if (r < 0)
         snapshot_builder_free(builder);
     return r;

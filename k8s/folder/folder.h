@@ -5,20 +5,22 @@
 /*
  * folder - evidence and namespaces from a folder of Kubernetes manifests (gate-v1, section 9).
  *
- * Read are the files *.yaml, *.yml and *.json that lie in the folder itself, also where it is
- * mounted from a ConfigMap; names that begin with a dot are not. Of their objects count v1
- * Namespaces, and v1 ConfigMaps whose evidence label is "true"; other kinds are passed over.
+ * Reads the files *.yaml, *.yml and *.json directly in the folder, also if it is mounted from a
+ * ConfigMap, except for names that begin with a dot. Uses v1 Namespaces, and v1 ConfigMaps whose
+ * evidence label is "true"; ignores objects of other kinds.
  *
- * Keeps what it read of each file between loads: a file that cannot be read, or gives an object
- * that another file gives already, keeps its last state; what is gone stops counting; what did not
- * change is not verified again unless keyring or policy changed. Of a file that keeps its last
- * state nothing goes on counting that a key signed that was taken away since.
+ * Keeps the content of each file between loads:
+ *   - A file that cannot be read, or has an object that is defined before, keeps its last state:
+ *     a mistake in a file must not remove a baseline. Its evidence that was signed by a key which
+ *     was removed since is no longer valid.
+ *   - The objects of a deleted file are no longer used.
+ *   - An unchanged file is not verified again unless keyring or policy changed.
  *
- * Errors     folder_load(): 0; -EINVAL with reasons (FILE:LINE:COL: what) where a first load
- *            fails; at a later load the reasons go into the report and the rest counts; -ENOMEM,
- *            -EIO, -EMFILE, -ENFILE: nothing changed, the load is to be tried again.
- * Ownership  reasons lie in the given arena. Whoever is given a keep takes it over (snapshot.h).
- * Threads    one thread (the reloading one) owns a folder.
+ * Errors     folder_load(): 0; -EINVAL a first load failed, with reasons (FILE:LINE:COL: what); at
+ * a later load the reasons go into the report, and the other files are used; -ENOMEM, -EIO,
+ * -EMFILE, -ENFILE: nothing changed, the caller can try again. Ownership  reasons lie in the given
+ * arena. folder_load() owns the keep (see snapshot.h). Threads    a folder belongs to one thread,
+ * the one that reloads.
  */
 
 #include <stddef.h>
@@ -33,7 +35,7 @@
 struct folder;
 
 struct folder_report {
-    size_t failed_files;                    /* kept at their last state */
+    size_t failed_files;                    /* that keep their last state */
     struct str reasons[FOLDER_MAX_REASONS]; /* in the given arena: FILE:LINE:COL: what */
     size_t reason_count;
 };
@@ -42,8 +44,8 @@ int folder_new(const char *path, struct folder **ret_folder)
     __attribute__((warn_unused_result, nonnull));
 void folder_free(struct folder *folder);
 
-/* Reads the folder (again) and makes a snapshot of it. Until a first load succeeds, every load is
- * strict. *ret_report is written on -EINVAL too: it holds the reasons. */
+/* Reads the folder and makes a snapshot of it. Until one load has succeeded, a problem in any file
+ * fails the load. *ret_report is also set on -EINVAL: it has the reasons. */
 int folder_load(struct folder *folder, const struct keyring *keyring, const struct policy *policy,
                 struct snapshot_keep keep, struct arena *arena, struct snapshot **ret_snapshot,
                 struct folder_report *ret_report) __attribute__((warn_unused_result, nonnull));

@@ -117,17 +117,17 @@ Test(folder, what_is_wrong_ends_the_first_load_with_its_place)
         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: 7}\n",
          "/a.yaml:1:1: metadata.namespace must be text"},
         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {count: 7}\n",
-         "/a.yaml:1:1: data must be a map of texts; quote its values"},
+         "/a.yaml:1:1: data must be a map of text values; quote them"},
         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: text\n",
-         "/a.yaml:1:1: data must be a map of texts; quote its values"},
+         "/a.yaml:1:1: data must be a map of text values; quote them"},
         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\nbinaryData: {a: [1]}\n",
-         "/a.yaml:1:1: binaryData must be a map of texts"},
+         "/a.yaml:1:1: binaryData must be a map of text values"},
         {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n---\n"
          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n",
-         "/a.yaml:5:1: this ConfigMap is given twice; take one out"},
+         "/a.yaml:5:1: this ConfigMap is defined twice; remove one"},
         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\n"
          "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n",
-         "/a.yaml:5:1: this Namespace is given twice; take one out"},
+         "/a.yaml:5:1: this Namespace is defined twice; remove one"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -151,7 +151,7 @@ Test(folder, an_object_of_two_files_ends_the_first_load)
     helper_write(site.path, "b.yaml",
                  site_joined(site_signed_map("a", "two", "acme/two"),
                              site_signed_map("a", "one", "acme/one")));
-    site_expect_refused("/b.yaml:10:1: this ConfigMap is given twice; take one out");
+    site_expect_refused("/b.yaml:10:1: this ConfigMap is defined twice; remove one");
 }
 
 Test(folder, what_is_no_regular_file_ends_the_first_load_without_waiting)

@@ -155,7 +155,7 @@ Test(folder_reload, at_a_reload_what_counts_already_is_not_pushed_out)
                              site_signed_map("a", "one", "acme/other")));
     site_expect("a/one valid\na/three valid\n", 1);
     cr_expect(
-        str_contains(site.report.reasons[0], STR("/a.yaml:10:1: this ConfigMap is given twice")),
+        str_contains(site.report.reasons[0], STR("/a.yaml:10:1: this ConfigMap is defined twice")),
         "%s", site.report.reasons[0].ptr);
     helper_remove(site.path, "b.yaml");
     site_expect("a/one valid\na/three valid\na/two valid\n", 0);
