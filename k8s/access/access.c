@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* access - finds the service account of a pod, or the kubeconfig files of a user. */
 #include "k8s/access/access.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static int read_account(const char *folder, const char *name, size_t max_bytes, 
     return 0;
 }
 
-static int place_in_cluster(struct arena *arena, struct str *ret_server, struct str *reterr_reason)
+static int find_server(struct arena *arena, struct str *ret_server, struct str *reterr_reason)
 {
     const char *host = getenv("KUBERNETES_SERVICE_HOST");
     const char *port = getenv("KUBERNETES_SERVICE_PORT");
@@ -49,7 +50,7 @@ static int place_in_cluster(struct arena *arena, struct str *ret_server, struct 
         return access_give_reason(
             -ENOENT,
             STR("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
-                "this is no pod; name a kubeconfig"),
+                "this is not a pod; name a kubeconfig"),
             reterr_reason);
     if (!text_read_number(str_of(port), 1, MAX_PORT, &number))
         return access_give_reason(-EINVAL,
@@ -60,8 +61,9 @@ static int place_in_cluster(struct arena *arena, struct str *ret_server, struct 
     if (!str_present(server))
         return -ENOMEM;
     if (access_address_problem(server) != NULL || strpbrk(host, "/[]") != NULL)
-        return access_give_reason(-EINVAL, STR("KUBERNETES_SERVICE_HOST is no name and no address"),
-                                  reterr_reason);
+        return access_give_reason(
+            -EINVAL, STR("KUBERNETES_SERVICE_HOST must be a host name or an IP address"),
+            reterr_reason);
     *ret_server = server;
     return 0;
 }
@@ -73,7 +75,7 @@ int access_in_cluster(const char *folder, struct arena *arena, struct access *re
     struct str token = {0};
     const char *path = NULL;
     struct str ignored = {0};
-    int r = place_in_cluster(arena, &access.server, reterr_reason);
+    int r = find_server(arena, &access.server, reterr_reason);
 
     if (r == 0)
         r = read_account(folder, "token", ACCESS_MAX_TOKEN_BYTES, arena, &access.token_file, &token,
@@ -98,17 +100,17 @@ int access_in_cluster(const char *folder, struct arena *arena, struct access *re
     return 0;
 }
 
-/* ---- by kubeconfig ---- */
+/* ---- from a kubeconfig ---- */
 
-/* may_lack: a file that is not there is none, as in $KUBECONFIG. */
-static int add_file(struct kubeconfig *config, const char *path, bool may_lack,
+/* optional: a missing file is ignored, as for $KUBECONFIG. */
+static int add_file(struct kubeconfig *config, const char *path, bool optional,
                     struct str *reterr_reason)
 {
     struct str text = {0};
     struct str name = {0};
     int r = file_read_path(path, ACCESS_MAX_FILE_BYTES, config->arena, &text);
 
-    if (r == -ENOMEM || (r == -ENOENT && may_lack))
+    if (r == -ENOMEM || (r == -ENOENT && optional))
         return r == -ENOMEM ? r : 0;
     name = file_shown_name(path, config->arena);
     if (!str_present(name))
@@ -122,7 +124,7 @@ static int add_file(struct kubeconfig *config, const char *path, bool may_lack,
     return kubeconfig_add(config, path, text, reterr_reason);
 }
 
-/* The files between the colons. */
+/* Adds the files of a list that is separated by colons. */
 static int add_list(struct kubeconfig *config, const char *list, struct str *reterr_reason)
 {
     while (*list != '\0') {
@@ -167,7 +169,7 @@ int access_from_kubeconfig(const struct access_choice *choice, struct arena *are
         return r;
     if (config.file_count == 0)
         return access_give_reason(-ENOENT,
-                                  STR("there is no kubeconfig: name one, set KUBECONFIG, or make "
+                                  STR("no kubeconfig found: name one, set KUBECONFIG, or create "
                                       "~/.kube/config"),
                                   reterr_reason);
     return kubeconfig_resolve(&config, choice->context, ret_access, reterr_reason);

@@ -15,12 +15,12 @@ const char *access_address_problem(struct str server)
     if (scheme_len == 0)
         return "its server must begin with https://";
     if (server.len == scheme_len || server.ptr[scheme_len] == '/')
-        return "its server names no host";
+        return "its server has no host name";
     for (size_t i = 0; i < server.len; i++) {
         const char c = server.ptr[i];
 
         if (c <= ' ' || c >= 0x7f || strchr("\"<>\\^`{|}", c) != NULL)
-            return "its server holds a character that no URL has";
+            return "its server has a character that is not allowed in a URL";
         if (c == '@' || c == '?' || c == '#')
             return "its server must be https://host:port, without user, query and fragment";
     }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* kubeconfig - reads kubeconfig files, and finds the context, cluster and user in use. */
 #include "k8s/access/kubeconfig.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/access/internal.h"
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
 
-/* The lists of a file, and what an item of each is. */
+/* The lists of a file. */
 static const struct {
     const char *list;
-    const char *kind; /* of the item, and the name of its body */
+    const char *kind; /* of an item; also the name of the member with its content */
 } lists[] = {{"contexts", "context"}, {"clusters", "cluster"}, {"users", "user"}};
 
 enum { CONTEXTS, CLUSTERS, USERS, LIST_COUNT };
@@ -29,7 +31,7 @@ static int refuse_file(struct kubeconfig *config, const char *path, struct str w
                               reterr_reason);
 }
 
-/* Each item has a name of its own. */
+/* Checks that each item has a name, and no two have the same. */
 static int check_list(struct kubeconfig *config, const char *path, const cJSON *tree, size_t which,
                       struct str *reterr_reason)
 {
@@ -56,7 +58,7 @@ static int check_list(struct kubeconfig *config, const char *path, const cJSON *
             if (str_equal(own, tree_get_text(other, "name")))
                 return refuse_file(
                     config, path,
-                    arena_format(config->arena, "%s \"%s\" is given twice; take one out",
+                    arena_format(config->arena, "%s \"%s\" is defined twice; remove one",
                                  lists[which].kind, access_shown_name(config->arena, own)),
                     reterr_reason);
         }
@@ -65,7 +67,7 @@ static int check_list(struct kubeconfig *config, const char *path, const cJSON *
     return 0;
 }
 
-/* kind and apiVersion may be left out. */
+/* The problem of the root, as a static text; NULL: none. kind and apiVersion are optional. */
 static const char *root_problem(const cJSON *tree)
 {
     const cJSON *kind = tree_get(tree, "kind");
@@ -73,17 +75,17 @@ static const char *root_problem(const cJSON *tree)
     const cJSON *current = tree_get(tree, "current-context");
 
     if (!tree_is(tree, cJSON_Object))
-        return "it is no kubeconfig: an object is expected";
+        return "not a kubeconfig: it must be an object";
     if (kind != NULL && !str_equal(tree_text(kind), STR("Config")))
-        return "it is no kubeconfig: kind must be Config";
+        return "not a kubeconfig: kind must be Config";
     if (version != NULL && !str_equal(tree_text(version), STR("v1")))
-        return "it is no kubeconfig that is known here: apiVersion must be v1";
+        return "not a supported kubeconfig: apiVersion must be v1";
     if (current != NULL && !tree_is(current, cJSON_String))
         return "current-context must be text; quote it";
     return NULL;
 }
 
-/* The one document of a file; NULL: it is empty. */
+/* Reads the only document of a file. *ret_tree is NULL if the file is empty. */
 static int read_tree(struct kubeconfig *config, const char *path, struct str text,
                      const cJSON **ret_tree, struct str *reterr_reason)
 {
@@ -103,7 +105,7 @@ static int read_tree(struct kubeconfig *config, const char *path, struct str tex
                                                    error.line, error.column, error.what),
                                       reterr_reason);
         if (r == -E2BIG)
-            return refuse_file(config, path, STR("it holds too many values"), reterr_reason);
+            return refuse_file(config, path, STR("it has too many values"), reterr_reason);
         if (r < 0)
             return r;
         if (tree == NULL)
@@ -112,7 +114,7 @@ static int read_tree(struct kubeconfig *config, const char *path, struct str tex
             continue;
         if (found != NULL)
             return refuse_file(config, path,
-                               STR("it holds more than one document; use a file for each"),
+                               STR("it has more than one document; use one file for each"),
                                reterr_reason);
         found = tree;
     }
@@ -138,6 +140,7 @@ int kubeconfig_add(struct kubeconfig *config, const char *path, struct str text,
     problem = tree != NULL ? root_problem(tree) : NULL;
     if (problem != NULL)
         return refuse_file(config, path, str_of(problem), reterr_reason);
+    assert(config->file_count < ACCESS_MAX_FILES);
     for (size_t i = 0; i < LIST_COUNT; i++) {
         r = check_list(config, path, tree, i, reterr_reason);
         if (r < 0)
@@ -147,7 +150,7 @@ int kubeconfig_add(struct kubeconfig *config, const char *path, struct str text,
     return 0;
 }
 
-/* ---- finding what counts ---- */
+/* ---- finding the entries in use ---- */
 
 static bool find_entry(const struct kubeconfig *config, size_t which, struct str name,
                        struct kubeconfig_entry *ret_entry)
@@ -170,7 +173,7 @@ static bool find_entry(const struct kubeconfig *config, size_t which, struct str
     return false;
 }
 
-/* The name of the context, and the file that says so. */
+/* The name of the current context, and the file that sets it. */
 static struct str current_context(const struct kubeconfig *config, const char **ret_path)
 {
     for (size_t i = 0; i < config->file_count; i++) {
@@ -184,7 +187,7 @@ static struct str current_context(const struct kubeconfig *config, const char **
     return (struct str){0};
 }
 
-/* All files, as $KUBECONFIG would name them. */
+/* All files, in the form of $KUBECONFIG. */
 static const char *paths_of(const struct kubeconfig *config)
 {
     struct str all = STR("");
@@ -217,13 +220,13 @@ static int find_context(const struct kubeconfig *config, const char *context,
         return access_give_reason(-EINVAL,
                                   arena_format(config->arena,
                                                "%s: there is no context \"%s\"; kubectl config "
-                                               "get-contexts shows those there are",
+                                               "get-contexts lists the contexts",
                                                path, access_shown_name(config->arena, name)),
                                   reterr_reason);
     return 0;
 }
 
-/* The cluster or user that a context names. An absent user is one without credentials. */
+/* The cluster or user that a context names. Without a user there are no credentials. */
 static int find_part(const struct kubeconfig_entry *context, size_t which,
                      struct kubeconfig_entry *ret_entry)
 {
@@ -237,9 +240,9 @@ static int find_part(const struct kubeconfig_entry *context, size_t which,
     if (!str_present(name) && which == USERS)
         return 0;
     if (!str_present(name))
-        return kubeconfig_refuse(context, "it names no %s", kind);
+        return kubeconfig_refuse(context, "it has no %s", kind);
     if (!find_entry(context->config, which, name, ret_entry))
-        return kubeconfig_refuse(context, "its %s \"%s\" is in none of the files", kind,
+        return kubeconfig_refuse(context, "its %s \"%s\" is not defined in any file", kind,
                                  access_shown_name(context->config->arena, name));
     return 0;
 }
@@ -265,13 +268,14 @@ int kubeconfig_resolve(const struct kubeconfig *config, const char *context,
         r = kubeconfig_read_user(&user, &access);
     if (r < 0)
         return r;
+    assert(str_present(access.server)); /* kubeconfig_read_cluster() requires it */
     access.context_name = chosen.name;
     if (str_starts_with_ascii_nocase(access.server, STR("http://")) && user.config != NULL &&
         (str_present(access.token) || access.token_file != NULL || str_present(access.username) ||
          str_present(access.password) || str_present(access.key_pem)))
         return kubeconfig_refuse(&cluster,
                                  "its server begins with http://, and credentials are never sent "
-                                 "in the clear; use https://");
+                                 "unencrypted; use https://");
     *ret_access = access;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubeconfig_entry - one context, cluster or user: its text members, and messages that name it. */
+/* kubeconfig_entry - a context, cluster or user: reads text members, and makes messages about it.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

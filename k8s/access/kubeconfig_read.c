@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* kubeconfig_read - reads the members of a cluster and of a user. */
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/access/internal.h"
@@ -6,7 +8,7 @@
 #include "k8s/util/file.h"
 #include "planner/base/tree.h"
 
-/* A path, from the folder of the file that names it. */
+/* A relative path starts at the folder of the kubeconfig that names it. NULL: out of memory. */
 static const char *path_from(const struct kubeconfig_entry *entry, struct str path)
 {
     const char *base = entry->file->path;
@@ -48,7 +50,8 @@ static int decode(const struct kubeconfig_entry *entry, const char *key, struct 
     return 0;
 }
 
-/* `key`-data where it is there, else the file that `key` names; *ret_path is NULL for data. */
+/* Reads the member `key`-data if present, else the file that `key` names. *ret_path is NULL unless
+ * a file was read. */
 static int read_pem(const struct kubeconfig_entry *entry, const char *key, struct str *ret_pem,
                     const char **ret_path)
 {
@@ -118,29 +121,31 @@ int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct access 
         return kubeconfig_refuse(entry, "%s", problem);
     while (access->server.ptr[access->server.len - 1] == '/')
         access->server.len--;
+    assert(access->server.len > sizeof("http://") - 1); /* it has a host */
     if (str_present(access->proxy_url) && !is_proxy(access->proxy_url))
         return kubeconfig_refuse(
             entry, "proxy-url must begin with http://, https:// or socks5:// and name a host");
     if (access->insecure && str_present(access->ca_pem))
-        return kubeconfig_refuse(entry, "it has a certificate authority and "
-                                        "insecure-skip-tls-verify; take the latter out");
+        return kubeconfig_refuse(entry,
+                                 "it has both a certificate authority and "
+                                 "insecure-skip-tls-verify; remove insecure-skip-tls-verify");
     return 0;
 }
 
 /* ---- users ---- */
 
-/* Ways to prove who asks that would need a program of somebody else's to be run. */
+/* Refuses credentials that other programs provide: none is run here. */
 static int refuse_programs(const struct kubeconfig_entry *entry)
 {
-    static const char *const ways[] = {"exec", "auth-provider"};
+    static const char *const methods[] = {"exec", "auth-provider"};
 
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        if (tree_get(entry->body, ways[i]) != NULL)
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (tree_get(entry->body, methods[i]) != NULL)
             return kubeconfig_refuse(
                 entry,
-                "%s is not supported, since it runs other programs; use a token, a tokenFile or a "
-                "client certificate, as kubectl create token makes one for a service account",
-                ways[i]);
+                "%s is not supported, because it runs other programs; use a client certificate, a "
+                "tokenFile or a token (kubectl create token makes one for a service account)",
+                methods[i]);
     }
     return 0;
 }
@@ -158,7 +163,7 @@ static int read_token(const struct kubeconfig_entry *entry, struct access *acces
     access->token_file = path_from(entry, path);
     if (access->token_file == NULL)
         return -ENOMEM;
-    /* it is read again when it is needed; here it must be there, unless something else is */
+    /* it is read again for requests; here only to report a mistake early, if there is no token */
     r = read_named(entry, "tokenFile", access->token_file, ACCESS_MAX_TOKEN_BYTES, &bytes);
     return r == -EINVAL && str_present(access->token) ? 0 : r;
 }
@@ -175,8 +180,8 @@ static int read_certificate(const struct kubeconfig_entry *entry, struct access 
         return r;
     if (str_present(access->certificate_pem) != str_present(access->key_pem))
         return kubeconfig_refuse(entry, str_present(access->key_pem)
-                                            ? "it has a client-key, and no client-certificate"
-                                            : "it has a client-certificate, and no client-key");
+                                            ? "it has a client-key but no client-certificate"
+                                            : "it has a client-certificate but no client-key");
     if (certificate != NULL && key != NULL) {
         access->certificate_file = certificate;
         access->key_file = key;
@@ -193,7 +198,7 @@ static int read_groups(const struct kubeconfig_entry *entry, struct access *acce
     if (list == NULL)
         return 0;
     if (!tree_is(list, cJSON_Array))
-        return kubeconfig_refuse(entry, "as-groups must be a list of texts");
+        return kubeconfig_refuse(entry, "as-groups must be a list of text");
     for (const cJSON *item = list->child; item != NULL; item = item->next)
         count++;
     if (count > KUBECONFIG_MAX_ENTRIES)
@@ -205,8 +210,9 @@ static int read_groups(const struct kubeconfig_entry *entry, struct access *acce
     for (const cJSON *item = list->child; item != NULL; item = item->next) {
         items[count] = tree_text(item);
         if (!str_present(items[count++]))
-            return kubeconfig_refuse(entry, "as-groups must be a list of texts");
+            return kubeconfig_refuse(entry, "as-groups must be a list of text");
     }
+    assert(count <= KUBECONFIG_MAX_ENTRIES);
     access->as_groups = (struct str_list){.items = items, .count = count};
     return 0;
 }
@@ -222,9 +228,9 @@ static int read_impersonation(const struct kubeconfig_entry *entry, struct acces
     if (r < 0)
         return r;
     if (tree_get(entry->body, "as-user-extra") != NULL)
-        return kubeconfig_refuse(entry, "as-user-extra is not supported; take it out");
+        return kubeconfig_refuse(entry, "as-user-extra is not supported; remove it");
     if (!str_present(access->as) && (str_present(access->as_uid) || access->as_groups.count > 0))
-        return kubeconfig_refuse(entry, "as-uid and as-groups need as, the user's name");
+        return kubeconfig_refuse(entry, "as-uid and as-groups require as, the name of the user");
     return 0;
 }
 
@@ -246,6 +252,6 @@ int kubeconfig_read_user(const struct kubeconfig_entry *entry, struct access *ac
         return r;
     if (str_present(access->token) &&
         (str_present(access->username) || str_present(access->password)))
-        return kubeconfig_refuse(entry, "it has a token and a password; take one out");
+        return kubeconfig_refuse(entry, "it has both a token and a password; remove one");
     return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reason - the messages of this directory: handed to the caller, with names that are safe to show.
- */
+/* reason - messages to the caller, and names in them that are safe to print. */
 #include <errno.h>
 
 #include "k8s/access/internal.h"

@@ -108,18 +108,19 @@ Test(access, what_a_cluster_must_not_say)
         {"", "it has no server"},
         {"server: 7", "server must be text; quote it"},
         {"server: 'a.test:6443'", "its server must begin with https://"},
-        {"server: 'https://'", "its server names no host"},
-        {"server: 'https:///x'", "its server names no host"},
+        {"server: 'https://'", "its server has no host name"},
+        {"server: 'https:///x'", "its server has no host name"},
         {"server: 'https://me:word@a.test'",
          "its server must be https://host:port, without user, query and fragment"},
         {"server: 'https://a.test?x'",
          "its server must be https://host:port, without user, query and fragment"},
-        {"server: 'https://a b'", "its server holds a character that no URL has"},
+        {"server: 'https://a b'", "its server has a character that is not allowed in a URL"},
         {"server: 'https://a.test', insecure-skip-tls-verify: 'true'",
          "insecure-skip-tls-verify must be true or false"},
         {"server: 'https://a.test', insecure-skip-tls-verify: true, certificate-authority-data: "
          "QQ==",
-         "it has a certificate authority and insecure-skip-tls-verify; take the latter out"},
+         "it has both a certificate authority and "
+         "insecure-skip-tls-verify; remove insecure-skip-tls-verify"},
         {"server: 'https://a.test', certificate-authority: missing",
          "certificate-authority: @/missing cannot be read: No such file or directory"},
         {"server: 'https://a.test', certificate-authority: .",
@@ -137,9 +138,9 @@ Test(access, what_a_cluster_must_not_say)
 
 Test(access, what_a_user_must_not_say)
 {
-    static const char programs[] =
-        " is not supported, since it runs other programs; use a token, a tokenFile or a client "
-        "certificate, as kubectl create token makes one for a service account";
+    static const char programs[] = " is not supported, because it runs other programs; use a "
+                                   "client certificate, a tokenFile or "
+                                   "a token (kubectl create token makes one for a service account)";
     const struct {
         const char *user;
         const char *reason;
@@ -152,14 +153,14 @@ Test(access, what_a_user_must_not_say)
          "client-certificate-data is not base64"},
         {"client-certificate-data: QQ==, client-key-data: s3cret!",
          "client-key-data is not base64"},
-        {"client-certificate-data: QQ==", "it has a client-certificate, and no client-key"},
-        {"client-key-data: QQ==", "it has a client-key, and no client-certificate"},
+        {"client-certificate-data: QQ==", "it has a client-certificate but no client-key"},
+        {"client-key-data: QQ==", "it has a client-key but no client-certificate"},
         {"token: s3cret, username: me, password: s3cret",
-         "it has a token and a password; take one out"},
-        {"as-groups: [a]", "as-uid and as-groups need as, the user's name"},
-        {"as: x, as-groups: a", "as-groups must be a list of texts"},
-        {"as: x, as-groups: [1]", "as-groups must be a list of texts"},
-        {"as: x, as-user-extra: {a: [b]}", "as-user-extra is not supported; take it out"},
+         "it has both a token and a password; remove one"},
+        {"as-groups: [a]", "as-uid and as-groups require as, the name of the user"},
+        {"as: x, as-groups: a", "as-groups must be a list of text"},
+        {"as: x, as-groups: [1]", "as-groups must be a list of text"},
+        {"as: x, as-user-extra: {a: [b]}", "as-user-extra is not supported; remove it"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -179,7 +180,7 @@ Test(access, nothing_secret_is_sent_in_the_clear)
     for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
         expect_config("server: 'http://a.test'", users[i], -EINVAL,
                       "@/config: cluster \"k\": its server begins with http://, and credentials "
-                      "are never sent in the clear; use https://");
+                      "are never sent unencrypted; use https://");
 }
 
 Test(access, what_a_file_must_not_be)
@@ -188,31 +189,30 @@ Test(access, what_a_file_must_not_be)
         const char *text;
         const char *reason;
     } rows[] = {
-        {"[]", "@/config: it is no kubeconfig: an object is expected"},
-        {"kind: Secret", "@/config: it is no kubeconfig: kind must be Config"},
+        {"[]", "@/config: not a kubeconfig: it must be an object"},
+        {"kind: Secret", "@/config: not a kubeconfig: kind must be Config"},
         {"kind: Config\napiVersion: v2",
-         "@/config: it is no kubeconfig that is known here: apiVersion must be v1"},
+         "@/config: not a supported kubeconfig: apiVersion must be v1"},
         {"current-context: 7", "@/config: current-context must be text; quote it"},
         {"clusters: {}", "@/config: clusters must be a list"},
         {"clusters: [{name: a}, {cluster: {}}]", "@/config: clusters[1] must have a name"},
         {"users: [x]", "@/config: users[0] must have a name"},
         {"users: [{name: a}, {name: b}, {name: a}]",
-         "@/config: user \"a\" is given twice; take one out"},
+         "@/config: user \"a\" is defined twice; remove one"},
         {"kind: Config\n---\nkind: Config\n",
-         "@/config: it holds more than one document; use a file for each"},
+         "@/config: it has more than one document; use one file for each"},
         {"", "@/config: no current-context is set; name a context, or set one with kubectl config "
              "use-context"},
         {"current-context: c", "@/config: there is no context \"c\"; kubectl config get-contexts "
-                               "shows those there are"},
+                               "lists the contexts"},
         {"current-context: \"c\\e[2J\"", "@/config: there is no context \"c?[2J\"; kubectl config "
-                                         "get-contexts shows those there are"},
-        {"current-context: c\ncontexts: [{name: c}]",
-         "@/config: context \"c\": it names no cluster"},
+                                         "get-contexts lists the contexts"},
+        {"current-context: c\ncontexts: [{name: c}]", "@/config: context \"c\": it has no cluster"},
         {"current-context: c\ncontexts: [{name: c, context: {cluster: k}}]",
-         "@/config: context \"c\": its cluster \"k\" is in none of the files"},
+         "@/config: context \"c\": its cluster \"k\" is not defined in any file"},
         {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
          "clusters: [{name: k, cluster: {server: 'https://a.test'}}]",
-         "@/config: context \"c\": its user \"u\" is in none of the files"},
+         "@/config: context \"c\": its user \"u\" is not defined in any file"},
         {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: [x]}}]",
          "@/config: context \"c\": namespace must be text; quote it"},
     };
@@ -277,8 +277,8 @@ Test(access, the_first_file_that_names_a_thing_wins)
     choice.context = "e";
     expect_access(
         &choice, -EINVAL,
-        "@/one:@/two:@/far/three: there is no context \"e\"; kubectl config get-contexts shows "
-        "those there are");
+        "@/one:@/two:@/far/three: there is no context \"e\"; kubectl config get-contexts lists "
+        "the contexts");
     /* a file that is named wins over the environment */
     choice = (struct access_choice){.kubeconfig = in_place("@/two")};
     expect_access(&choice, 0, "server=https://two.test name=two token=two context=c");
@@ -293,9 +293,9 @@ Test(access, an_error_names_the_file_where_it_stands)
     cr_assert_eq(setenv("KUBECONFIG", in_place("@/one:@/two"), 1), 0);
     expect_access(
         &choice, -EINVAL,
-        "@/one: user \"u\": exec is not supported, since it runs other programs; use a token, a "
-        "tokenFile or a client certificate, as kubectl create token makes one for a service "
-        "account");
+        "@/one: user \"u\": exec is not supported, because it runs other programs; use a client "
+        "certificate, a tokenFile or a token (kubectl create token makes one for a service "
+        "account)");
 }
 
 Test(access, the_file_at_home_is_the_last)
@@ -303,7 +303,7 @@ Test(access, the_file_at_home_is_the_last)
     const struct access_choice choice = {0};
 
     expect_access(&choice, -ENOENT,
-                  "there is no kubeconfig: name one, set KUBECONFIG, or make ~/.kube/config");
+                  "no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config");
     cr_assert_eq(mkdir(in_place("@/.kube"), 0700), 0);
     write_config(".kube/config", "server: 'https://home.test'", "");
     expect_access(&choice, 0, "server=https://home.test context=c");
@@ -311,7 +311,7 @@ Test(access, the_file_at_home_is_the_last)
     expect_access(&choice, 0, "server=https://home.test context=c");
     cr_assert_eq(setenv("KUBECONFIG", in_place("@/missing"), 1), 0);
     expect_access(&choice, -ENOENT,
-                  "there is no kubeconfig: name one, set KUBECONFIG, or make ~/.kube/config");
+                  "no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config");
 }
 
 Test(access, files_that_cannot_be_read)

@@ -56,9 +56,9 @@ Test(access_pod, the_service_account_of_a_pod)
 Test(access_pod, what_is_no_place)
 {
     static const char none[] = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
-                               "this is no pod; name a kubeconfig";
+                               "this is not a pod; name a kubeconfig";
     static const char number[] = "KUBERNETES_SERVICE_PORT must be a number from 1 to 65535";
-    static const char host[] = "KUBERNETES_SERVICE_HOST is no name and no address";
+    static const char host[] = "KUBERNETES_SERVICE_HOST must be a host name or an IP address";
 
     expect_in_cluster(NULL, "443", -ENOENT, none);
     expect_in_cluster("", "443", -ENOENT, none);
