@@ -69,6 +69,9 @@ static void *fake_run(void *argument)
         }
         due->waiter->done(due->waiter, result);
         free(due);
+        (void)pthread_mutex_lock(&fake->lock);
+        fake->unanswered--;
+        (void)pthread_mutex_unlock(&fake->lock);
     }
 }
 
@@ -122,6 +125,16 @@ unsigned fake_cluster_asked(struct fake_cluster *fake, enum cluster_question que
     return asked;
 }
 
+unsigned fake_cluster_unanswered(struct fake_cluster *fake)
+{
+    unsigned unanswered = 0;
+
+    (void)pthread_mutex_lock(&fake->lock);
+    unanswered = fake->unanswered;
+    (void)pthread_mutex_unlock(&fake->lock);
+    return unanswered;
+}
+
 int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,
                      struct str namespace_name, struct cluster_waiter *waiter)
 {
@@ -144,6 +157,7 @@ int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,
     if (r == 0) {
         made->next = fake->first;
         fake->first = made;
+        fake->unanswered++;
         made = NULL;
     }
     (void)pthread_mutex_unlock(&fake->lock);

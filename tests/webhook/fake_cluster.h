@@ -33,6 +33,7 @@ struct fake_cluster {
     bool dismissed;
     bool stop;
     struct fake_waiter *first;
+    unsigned unanswered; /* taken, and done() has not returned */
 };
 
 void fake_cluster_start(struct fake_cluster *fake, struct snapshot_store *store);
@@ -43,6 +44,8 @@ void fake_cluster_play(struct fake_cluster *fake, enum cluster_question question
 void fake_cluster_release(struct fake_cluster *fake);
 void fake_cluster_be_stale(struct fake_cluster *fake);
 unsigned fake_cluster_asked(struct fake_cluster *fake, enum cluster_question question);
+/* How many waiters have no answer yet. At 0 the server has returned the slots of all of them. */
+unsigned fake_cluster_unanswered(struct fake_cluster *fake);
 
 /* For struct server_gate. */
 int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,

@@ -416,6 +416,9 @@ static void play_leaver(struct scene *scene)
         nap(2);
     thread_client_end(&client);
     free(review);
+    /* its place among those that wait is taken until the answer: the crowd needs all of them */
+    while (fake_cluster_unanswered(&scene->fake) > 0)
+        nap(2);
 }
 
 static void must_be_stopping(const struct scene *scene)
