@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "webhook/metrics/evidence.h"
 
+#include "webhook/metrics/format.h"
 #include "webhook/metrics/internal.h"
 
 static const char *const state_names[METRICS_EVIDENCE_STATE_COUNT] = {

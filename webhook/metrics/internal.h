@@ -23,11 +23,6 @@ static inline uint64_t metrics_look(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Before the samples of a name. */
-void metrics_write_head(struct buffer *b, const char *name, const char *type, const char *help);
-/* The whole of a gauge without labels. */
-void metrics_write_gauge(struct buffer *b, const char *name, const char *help, int64_t value);
-
 /* reviews.c */
 void metrics_write_reviews(struct metrics *metrics, struct buffer *b);
 /* evidence.c; NULL: nothing is known */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "webhook/metrics/format.h"
 #include "webhook/metrics/internal.h"
 #include "webhook/metrics/watch.h"
 
@@ -48,17 +49,6 @@ void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool 
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why)
 {
     metrics_add(&metrics->cut[why], 1);
-}
-
-void metrics_write_head(struct buffer *b, const char *name, const char *type, const char *help)
-{
-    buffer_add_format(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-void metrics_write_gauge(struct buffer *b, const char *name, const char *help, int64_t value)
-{
-    metrics_write_head(b, name, "gauge", help);
-    buffer_add_format(b, "%s %" PRId64 "\n", name, value);
 }
 
 static void write_requests(struct metrics *metrics, struct buffer *b)

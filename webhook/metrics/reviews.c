@@ -2,6 +2,7 @@
 /* reviews - what became of the reviews: counters, durations, and their text. */
 
 #include "k8s/util/http_status.h"
+#include "webhook/metrics/format.h"
 #include "webhook/metrics/internal.h"
 
 #define USEC_PER_SEC 1000000
