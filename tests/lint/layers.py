@@ -41,8 +41,6 @@ LAYERS = [
 CIRCLES = {frozenset(files.split()) for files in (
     "webhook/runtime/cluster webhook/runtime/folder webhook/runtime/runtime",
     "webhook/commands/review webhook/commands/review_follow",
-    "webhook/server/connection webhook/server/connection_table webhook/server/reaper",
-    "webhook/server/admin webhook/server/request webhook/server/server",
 )}
 
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')

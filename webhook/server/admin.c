@@ -3,8 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "webhook/server/request.h"
+#include "webhook/server/health.h"
 #include "webhook/server/internal.h"
+#include "webhook/server/request.h"
 
 #define ADMIN_MAX_CONNECTIONS 64
 #define ADMIN_IDLE_SEC 30
@@ -34,8 +35,8 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     struct arena cleanup_arena arena = {0};
     struct metrics_state state = {
         .connections = atomic_load(&server->table.count),
-        .in_flight = atomic_load(&server->budget.in_flight),
-        .in_flight_bytes = atomic_load(&server->budget.bytes),
+        .in_flight = atomic_load(&server->shared.budget.in_flight),
+        .in_flight_bytes = atomic_load(&server->shared.budget.bytes),
     };
     const struct server_gate *gate = &server->options.gate;
     struct cluster_status watch = {0};
@@ -44,7 +45,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     struct str text = {0};
 
     admin_look(server, &state);
-    state.ready = server_health(server, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
+    state.ready = server_health(&server->shared, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
     if (gate->look != NULL) {
         gate->look(gate->source, &watch);
         state.watch = &watch;
@@ -96,7 +97,7 @@ static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection
         if (answer.confidential)
             *state = &server->admin_pages;
     } else {
-        status = server_health(server, path, &why);
+        status = server_health(&server->shared, path, &why);
         answer = request_status_text(status, why);
     }
     metrics_count_request(server->options.metrics, path, status);

@@ -6,13 +6,8 @@
 #include <string.h>
 
 #include "k8s/util/clock.h"
-#include "webhook/server/request.h"
-#include "webhook/server/internal.h"
-
-static const struct server_gate *await_gate(const struct request *request)
-{
-    return &request->connection->server->options.gate;
-}
+#include "webhook/answer/exchange.h"
+#include "webhook/server/shared.h"
 
 /* What cannot be a name is asked for by nobody: the answer is known. */
 static bool await_can_exist(struct str name)
@@ -28,26 +23,27 @@ static bool await_can_exist(struct str name)
     return true;
 }
 
-static struct confirm await_next(struct request *request, const struct exchange *exchange)
+static struct confirm await_next(const struct await *await, const struct server_gate *gate,
+                                 const struct exchange *exchange)
 {
-    const struct server_gate *gate = await_gate(request);
     bool stale = gate->is_stale(gate->source);
 
-    return confirm_next(&exchange->decision, stale, &request->await.history);
+    return confirm_next(&exchange->decision, stale, &await->history);
 }
 
-bool await_is_needed(struct request *request, struct exchange *exchange, struct arena *arena)
+bool await_is_needed(struct await *await, struct server_shared *shared, struct exchange *exchange,
+                     struct arena *arena)
 {
-    struct await *await = &request->await;
+    const struct server_gate *gate = &shared->gate;
     struct str name = exchange->review.namespace_name;
     struct confirm next = {0};
 
-    if (await_gate(request)->ask == NULL || !exchange->decided)
+    if (gate->ask == NULL || !exchange->decided)
         return false;
-    next = await_next(request, exchange);
+    next = await_next(await, gate, exchange);
     if (next.step == CONFIRM_ASK && next.question != CLUSTER_FRESH && !await_can_exist(name)) {
         await->history.asked[next.question] = true;
-        next = await_next(request, exchange);
+        next = await_next(await, gate, exchange);
     }
     if (next.step == CONFIRM_FINAL)
         return false;
@@ -62,51 +58,49 @@ bool await_is_needed(struct request *request, struct exchange *exchange, struct 
     return false;
 }
 
-static bool await_count(struct request *request)
+static bool await_count(struct await *await)
 {
-    struct await *await = &request->await;
-
     if (await->question == CLUSTER_FRESH)
         return true;
-    await->counted = budget_take_wait(&request->connection->server->budget);
+    await->counted = budget_take_wait(&await->shared->budget);
     return await->counted;
 }
 
-static void await_uncount(struct request *request)
+static void await_uncount(struct await *await)
 {
-    if (request->await.counted)
-        budget_return_wait(&request->connection->server->budget);
-    request->await.counted = false;
+    if (await->counted)
+        budget_return_wait(&await->shared->budget);
+    await->counted = false;
 }
 
 static void await_done(struct cluster_waiter *waiter, int result)
 {
     struct await *await = (struct await *)(void *)((char *)waiter - offsetof(struct await, waiter));
-    struct request *request =
-        (struct request *)(void *)((char *)await - offsetof(struct request, await));
 
     await->history.results[await->question] = result;
-    await_uncount(request);
-    jobs_put(&request->connection->server->jobs, request);
+    await_uncount(await);
+    jobs_put(&await->shared->jobs, await->job);
 }
 
-bool await_ask(struct request *request)
+bool await_ask(struct await *await, struct server_shared *shared, struct job *job,
+               uint64_t deadline_msec)
 {
-    const struct server_gate *gate = await_gate(request);
-    struct await *await = &request->await;
+    const struct server_gate *gate = &shared->gate;
     struct str name = {.ptr = await->namespace_name, .len = await->namespace_bytes};
     uint64_t last_msec = clock_msec() + AWAIT_MAX_MSEC;
     int r = -EBUSY;
 
-    if (request->deadline_msec < last_msec)
-        last_msec = request->deadline_msec;
+    if (deadline_msec < last_msec)
+        last_msec = deadline_msec;
+    await->shared = shared;
+    await->job = job;
     await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = await_done};
     await->history.asked[await->question] = true;
-    if (await_count(request))
+    if (await_count(await))
         r = gate->ask(gate->source, await->question, name, &await->waiter);
     if (r == 0)
         return true; /* from here on it may be answered, sent and gone */
-    await_uncount(request);
+    await_uncount(await);
     await->history.results[await->question] = r;
     return false;
 }

@@ -23,11 +23,14 @@
 
 struct arena;
 struct exchange;
-struct request;
+struct job;
+struct server_shared;
 
 /* Part of a request. */
 struct await {
     struct cluster_waiter waiter; /* the cluster's until it answers */
+    struct server_shared *shared;
+    struct job *job; /* goes on with the request */
     struct confirm_history history;
     bool counted;                   /* among those that wait, in the budget */
     enum cluster_question question; /* what is to be asked, or was asked last */
@@ -37,11 +40,12 @@ struct await {
 
 /* Whether the exchange is not final yet: then ask, and decide anew. Where no answer came to what
  * was asked before, the exchange becomes a denial that says so, and is final. */
-bool await_is_needed(struct request *request, struct exchange *exchange, struct arena *arena)
-    __attribute__((warn_unused_result));
+bool await_is_needed(struct await *await, struct server_shared *shared, struct exchange *exchange,
+                     struct arena *arena) __attribute__((warn_unused_result));
 
 /* True: the request goes on through its server's jobs, perhaps already. False: nothing can be
  * asked, which is noted; decide anew at once. */
-bool await_ask(struct request *request) __attribute__((warn_unused_result));
+bool await_ask(struct await *await, struct server_shared *shared, struct job *job,
+               uint64_t deadline_msec) __attribute__((warn_unused_result));
 
 #endif

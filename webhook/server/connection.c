@@ -5,11 +5,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include "k8s/util/clock.h"
-#include "webhook/server/reaper.h"
-#include "webhook/server/internal.h"
+#include "webhook/server/shared.h"
 
 #define PHASE_BITS 3
 #define PHASE_MASK ((UINT64_C(1) << PHASE_BITS) - 1)
@@ -76,7 +74,7 @@ static ssize_t connection_pull(gnutls_transport_ptr_t ptr, void *data, size_t si
     if (n > 0 && phase == CONNECTION_IDLE)
         (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
     if (n < 0 && errno == EAGAIN && phase == CONNECTION_HANDSHAKE) {
-        reaper_park(connection);
+        connection->park(connection->park_context, connection);
         errno = EAGAIN;
     }
     return n;
@@ -146,18 +144,21 @@ static int connection_on_finished(gnutls_session_t session, unsigned type, unsig
     return 0;
 }
 
-void connection_init(struct connection *connection, struct server *server,
+void connection_init(struct connection *connection, struct server_shared *shared,
                      struct MHD_Connection *mhd, int fd)
 {
-    *connection = (struct connection){.server = server, .mhd = mhd, .fd = fd};
+    *connection = (struct connection){.shared = shared, .mhd = mhd, .fd = fd};
     atomic_store(&connection->phase, phase_word(CONNECTION_HANDSHAKE, clock_msec()));
 }
 
-int connection_begin(struct connection *connection)
+int connection_begin(struct connection *connection,
+                     void (*park)(void *context, struct connection *connection), void *park_context)
 {
+    connection->park = park;
+    connection->park_context = park_context;
     connection->session =
         MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
-    connection->credentials = tls_credentials(connection->server->tls);
+    connection->credentials = tls_credentials(connection->shared->tls);
     gnutls_transport_set_ptr(connection->session, connection);
     gnutls_transport_set_pull_function(connection->session, connection_pull);
     gnutls_transport_set_vec_push_function(connection->session, connection_push);

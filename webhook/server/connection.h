@@ -25,7 +25,6 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "webhook/server/budget.h"
 #include "webhook/server/request.h"
 #include "webhook/tls/credentials.h"
 
@@ -42,15 +41,20 @@ enum connection_phase {
 };
 
 struct peer;
+struct server_shared;
 
 struct connection {
     struct connection *next; /* the table's list */
     struct connection *before;
     struct peer *peer; /* the table's */
-    struct server *server;
+    struct server_shared *shared;
     struct MHD_Connection *mhd;
     int fd; /* owned by libmicrohttpd */
     _Atomic uint64_t phase;
+
+    /* Suspends a connection until its socket has something to read. */
+    void (*park)(void *context, struct connection *connection);
+    void *park_context;
 
     gnutls_session_t session;            /* owned by libmicrohttpd */
     struct tls_credentials *credentials; /* those the handshake began with */
@@ -72,11 +76,14 @@ struct connection {
 enum connection_phase connection_phase(const struct connection *connection, uint64_t *ret_since);
 
 /* In the phase of the handshake from now on. */
-void connection_init(struct connection *connection, struct server *server,
+void connection_init(struct connection *connection, struct server_shared *shared,
                      struct MHD_Connection *mhd, int fd);
 
-/* Takes over the session's reading and writing. 0, or -EIO. */
-int connection_begin(struct connection *connection) __attribute__((warn_unused_result));
+/* Takes over the session's reading and writing. park is called where a handshake has nothing to
+ * read. 0, or -EIO. */
+int connection_begin(struct connection *connection,
+                     void (*park)(void *context, struct connection *connection), void *park_context)
+    __attribute__((warn_unused_result));
 
 /* The steps of a request; false where the connection was cut meanwhile. */
 bool connection_step(struct connection *connection, enum connection_phase from,

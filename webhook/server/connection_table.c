@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "webhook/server/connection.h"
+
 int connection_table_init(struct connection_table *table, struct metrics *metrics,
                           uint64_t max_connections, uint64_t slow_msec)
 {
@@ -171,15 +173,15 @@ static void connection_table_cut_one(struct connection_table *table)
     }
 }
 
-struct connection *connection_table_open(struct connection_table *table, struct server *server,
-                                         struct MHD_Connection *mhd, int fd,
-                                         const struct sockaddr *address)
+struct connection *connection_table_open(struct connection_table *table,
+                                         struct server_shared *shared, struct MHD_Connection *mhd,
+                                         int fd, const struct sockaddr *address)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
 
     if (connection == NULL)
         return NULL;
-    connection_init(connection, server, mhd, fd);
+    connection_init(connection, shared, mhd, fd);
     (void)pthread_mutex_lock(&table->lock);
     connection->peer = peer_get(table, address);
     if (connection->peer == NULL) {

@@ -15,12 +15,17 @@
  * right one.
  */
 
+#include <microhttpd.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
-#include "webhook/server/connection.h"
 #include "webhook/metrics/metrics.h"
+#include "webhook/server/budget.h"
 
 #define CONNECTION_TABLE_PEER_BUCKETS 256
+
+struct connection;
+struct server_shared;
 
 /* An address, shared by its connections. */
 struct peer {
@@ -48,9 +53,9 @@ int connection_table_init(struct connection_table *table, struct metrics *metric
 void connection_table_done(struct connection_table *table);
 
 /* Makes room for it where there is none. NULL: out of memory. */
-struct connection *connection_table_open(struct connection_table *table, struct server *server,
-                                         struct MHD_Connection *mhd, int fd,
-                                         const struct sockaddr *address)
+struct connection *connection_table_open(struct connection_table *table,
+                                         struct server_shared *shared, struct MHD_Connection *mhd,
+                                         int fd, const struct sockaddr *address)
     __attribute__((warn_unused_result));
 void connection_table_close(struct connection_table *table, struct connection *connection);
 

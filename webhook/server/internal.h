@@ -7,36 +7,26 @@
  */
 
 #include "webhook/server/connection_table.h"
-#include "webhook/server/budget.h"
-#include "webhook/server/jobs.h"
 #include "webhook/server/reaper.h"
 #include "webhook/server/request.h"
-#include "webhook/server/server.h"
+#include "webhook/server/shared.h"
 
 struct server {
     struct server_options options;
-    struct tls *tls; /* the options' */
+    struct server_shared shared;
     struct connection_table table;
-    struct budget budget;
     struct reaper reaper;
-    struct jobs jobs;
     struct MHD_Daemon *daemon;
     struct MHD_Daemon *admin;
     int listen_fd; /* owned; closed after the daemon, which polls it */
     uint16_t webhook_port;
     uint16_t admin_port;
     uint64_t max_descriptors; /* that the process may have open */
-    _Atomic uint64_t max_body_bytes;
-    _Atomic uint32_t deadline_margin_msec;
-    _Atomic bool draining;
 
     /* the admin port's own thread's */
     struct metrics_evidence evidence;
     unsigned admin_pages; /* of /denials, on their way */
 };
-
-/* The answer of /healthz and /readyz, the same on both ports: status, and why not. */
-int server_health(struct server *server, enum metrics_path path, const char **ret_why);
 
 /* The plain port for probes and metrics. Takes over the descriptor, even where it fails. */
 int admin_start(struct server *server, int listen_fd) __attribute__((warn_unused_result));

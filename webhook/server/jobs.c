@@ -4,38 +4,36 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "webhook/server/request.h"
-
 static void *jobs_run(void *argument)
 {
     struct jobs *jobs = argument;
 
     (void)pthread_mutex_lock(&jobs->lock);
     for (;;) {
-        struct request *request = jobs->first;
+        struct job *job = jobs->first;
 
-        if (request == NULL) {
+        if (job == NULL) {
             if (jobs->stop)
                 break;
             (void)pthread_cond_wait(&jobs->more, &jobs->lock);
             continue;
         }
-        jobs->first = request->next_job;
+        jobs->first = job->next;
         if (jobs->first == NULL)
             jobs->last = NULL;
         (void)pthread_mutex_unlock(&jobs->lock);
-        jobs->work(request);
+        job->work(job);
         (void)pthread_mutex_lock(&jobs->lock);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
 }
 
-int jobs_start(struct jobs *jobs, unsigned threads, void (*work)(struct request *request))
+int jobs_start(struct jobs *jobs, unsigned threads)
 {
     int error = 0;
 
-    *jobs = (struct jobs){.work = work};
+    *jobs = (struct jobs){0};
     jobs->threads = calloc(threads, sizeof(*jobs->threads));
     if (jobs->threads == NULL)
         return -ENOMEM;
@@ -52,15 +50,15 @@ int jobs_start(struct jobs *jobs, unsigned threads, void (*work)(struct request 
     return -error;
 }
 
-void jobs_put(struct jobs *jobs, struct request *request)
+void jobs_put(struct jobs *jobs, struct job *job)
 {
-    request->next_job = NULL;
+    job->next = NULL;
     (void)pthread_mutex_lock(&jobs->lock);
     if (jobs->last != NULL)
-        jobs->last->next_job = request;
+        jobs->last->next = job;
     else
-        jobs->first = request;
-    jobs->last = request;
+        jobs->first = job;
+    jobs->last = job;
     (void)pthread_cond_signal(&jobs->more);
     (void)pthread_mutex_unlock(&jobs->lock);
 }

@@ -13,22 +13,24 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct request;
+/* Embedded in what is worked on. */
+struct job {
+    struct job *next;
+    void (*work)(struct job *job);
+};
 
 struct jobs {
     pthread_mutex_t lock;
     pthread_cond_t more;
-    struct request *first;
-    struct request *last;
+    struct job *first;
+    struct job *last;
     bool stop;
     unsigned count; /* of threads */
     pthread_t *threads;
-    void (*work)(struct request *request);
 };
 
-int jobs_start(struct jobs *jobs, unsigned threads, void (*work)(struct request *request))
-    __attribute__((warn_unused_result, nonnull));
-void jobs_put(struct jobs *jobs, struct request *request);
+int jobs_start(struct jobs *jobs, unsigned threads) __attribute__((warn_unused_result, nonnull));
+void jobs_put(struct jobs *jobs, struct job *job);
 void jobs_done(struct jobs *jobs);
 
 #endif

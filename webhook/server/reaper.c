@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "k8s/util/clock.h"
-#include "webhook/server/internal.h"
+#include "webhook/server/connection.h"
+#include "webhook/server/connection_table.h"
 
 #define REAPER_TURN_MSEC 100 /* how exactly times are kept */
 #define REAPER_MAX_EVENTS 64
@@ -19,9 +20,9 @@ static int reaper_watch(struct reaper *reaper, int operation, int fd, uint32_t e
     return epoll_ctl(reaper->epoll_fd, operation, fd, &event) == 0 ? 0 : -errno;
 }
 
-void reaper_park(struct connection *connection)
+void reaper_park(void *context, struct connection *connection)
 {
-    struct reaper *reaper = &connection->server->reaper;
+    struct reaper *reaper = context;
     int operation = connection->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
     MHD_suspend_connection(connection->mhd);
@@ -32,10 +33,10 @@ void reaper_park(struct connection *connection)
         connection->watched = true;
 }
 
-void reaper_forget(struct connection *connection)
+void reaper_forget(struct reaper *reaper, struct connection *connection)
 {
     if (connection->watched)
-        (void)reaper_watch(&connection->server->reaper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
+        (void)reaper_watch(reaper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
 }
 
 static void reaper_handle(struct reaper *reaper, const struct epoll_event *event)

@@ -19,7 +19,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "webhook/server/connection_table.h"
+struct connection;
+struct connection_table;
 
 struct reaper {
     struct connection_table *table;
@@ -35,8 +36,9 @@ int reaper_start(struct reaper *reaper, struct connection_table *table)
 /* Ends the thread and what belongs to it. */
 void reaper_done(struct reaper *reaper);
 
-void reaper_park(struct connection *connection);
+/* For connection_begin(): context is the reaper. */
+void reaper_park(void *context, struct connection *connection);
 /* Before the descriptor is closed. */
-void reaper_forget(struct connection *connection);
+void reaper_forget(struct reaper *reaper, struct connection *connection);
 
 #endif

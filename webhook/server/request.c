@@ -2,12 +2,15 @@
 #include "webhook/server/request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "k8s/util/clock.h"
-#include "webhook/server/internal.h"
+#include "webhook/server/connection.h"
+#include "webhook/server/connection_table.h"
+#include "webhook/server/health.h"
+#include "webhook/server/shared.h"
 
 #define CHUNKED_FIRST_BYTES ((size_t)16 * 1024)
 
@@ -40,7 +43,7 @@ static enum metrics_path request_read_path(const char *url)
 }
 
 /* 415, 411, 413: what a review must look like before its first byte. */
-static void request_check_body(struct request *request, const struct server *server)
+static void request_check_body(struct request *request, const struct server_shared *shared)
 {
     const struct head *head = &request->head;
 
@@ -53,13 +56,14 @@ static void request_check_body(struct request *request, const struct server *ser
     if (head->encoded)
         request_refuse(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
                        "Content-Encoding must be identity: send the review as it is");
-    if (head->length_bytes > atomic_load(&server->max_body_bytes))
+    if (head->length_bytes > atomic_load(&shared->max_body_bytes))
         request_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
                        "the review is larger than limits.maxBodyBytes");
 }
 
 /* The first refusal that fits counts; the order is the contract's. */
-static void request_check_head(struct request *request, struct server *server, const char *method)
+static void request_check_head(struct request *request, struct server_shared *shared,
+                               const char *method)
 {
     struct MHD_Connection *mhd = request->connection->mhd;
 
@@ -84,18 +88,19 @@ static void request_check_head(struct request *request, struct server *server, c
                        "this method is not known here: see the header Allow");
     if (request->path != METRICS_PATH_VALIDATE || request->refused != 0)
         return;
-    if (!connection_may_ask(request->connection, server->tls))
+    if (!connection_may_ask(request->connection, shared->tls))
         request_refuse(request, MHD_HTTP_UNAUTHORIZED,
                        "a client certificate is needed that tls.clientCA signed, with a name of "
                        "tls.clientNames");
-    request_check_body(request, server);
+    request_check_body(request, shared);
 }
 
-static uint64_t request_deadline_msec(const struct request *request, const struct server *server)
+static uint64_t request_deadline_msec(const struct request *request,
+                                      const struct server_shared *shared)
 {
     const char *given = NULL;
     size_t bytes = 0;
-    uint64_t margin_msec = atomic_load(&server->deadline_margin_msec);
+    uint64_t margin_msec = atomic_load(&shared->deadline_margin_msec);
     uint64_t timeout_msec = HEAD_DEFAULT_TIMEOUT_MSEC;
 
     if (MHD_lookup_connection_value_n(request->connection->mhd, MHD_GET_ARGUMENT_KIND, "timeout",
@@ -106,12 +111,12 @@ static uint64_t request_deadline_msec(const struct request *request, const struc
 }
 
 /* What cannot be read to its end is answered at once, and its connection ends. */
-static bool request_is_hopeless(const struct request *request, const struct server *server)
+static bool request_is_hopeless(const struct request *request, const struct server_shared *shared)
 {
     if (request->refused == 0)
         return false;
     return (request->head.transfers > 0 && !request->head.chunked) ||
-           request->head.length_bytes > server->options.times.max_thrown_bytes;
+           request->head.length_bytes > shared->times.max_thrown_bytes;
 }
 
 static enum MHD_Result request_answer_refused(struct request *request)
@@ -127,27 +132,28 @@ static enum MHD_Result request_answer_refused(struct request *request)
 
 static enum MHD_Result request_send(struct request *request)
 {
-    struct server *server = request->connection->server;
+    struct server_shared *shared = request->shared;
 
     if (!connection_step(request->connection, CONNECTION_WORK, CONNECTION_ANSWER))
         return MHD_NO;
     if (request->answer.ptr == NULL)
         return MHD_NO;
-    metrics_count_request(server->options.metrics, request->path, request->status);
+    metrics_count_request(shared->metrics, request->path, request->status);
     if (!request->head_only && request->answer.len > 0)
         connection_hold_head(request->connection);
     return request_queue(request->connection->mhd, request->status, &request->answer,
                          request->refused != 0 ? request->allow : NULL,
-                         request->close || atomic_load(&server->draining));
+                         request->close || atomic_load(&shared->draining));
 }
 
 static enum MHD_Result request_begin(struct connection *connection, const char *url,
                                      const char *method, const char *version)
 {
     struct request *request = &connection->request;
-    struct server *server = connection->server;
+    struct server_shared *shared = connection->shared;
 
-    *request = (struct request){.connection = connection, .begun = true};
+    *request =
+        (struct request){.connection = connection, .shared = connection->shared, .begun = true};
     request->path = request_read_path(url);
     request->head_only = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     request->get = request->head_only || strcmp(method, MHD_HTTP_METHOD_GET) == 0;
@@ -156,10 +162,10 @@ static enum MHD_Result request_begin(struct connection *connection, const char *
                                       &request->head);
     /* the second of two pipelined requests may have come with the first */
     (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
-    request_check_head(request, server, method);
+    request_check_head(request, shared, method);
     if (request->path == METRICS_PATH_VALIDATE)
-        request->deadline_msec = request_deadline_msec(request, server);
-    if (!request_is_hopeless(request, server))
+        request->deadline_msec = request_deadline_msec(request, shared);
+    if (!request_is_hopeless(request, shared))
         return MHD_YES;
     if (!connection_step(connection, CONNECTION_REQUEST, CONNECTION_WORK))
         return MHD_NO;
@@ -175,7 +181,7 @@ static void request_uncharge(struct request *request)
     if (request->charged_to_peer)
         budget_finish(&connection->peer->share, request->charged_bytes);
     request->charged_to_peer = false;
-    budget_return_bytes(&connection->server->budget, request->charged_bytes);
+    budget_return_bytes(&connection->shared->budget, request->charged_bytes);
     request->charged_bytes = 0;
 }
 
@@ -190,7 +196,7 @@ static void request_drop_body(struct request *request)
 /* Room for so many bytes more, at once where the length is known. 0, -E2BIG, -ENOMEM. */
 static int request_make_room(struct request *request, size_t bytes)
 {
-    uint64_t max_bytes = atomic_load(&request->connection->server->max_body_bytes);
+    uint64_t max_bytes = atomic_load(&request->shared->max_body_bytes);
     size_t wanted = request->body_bytes + bytes, room = request->body_room;
     char *body = NULL;
 
@@ -214,11 +220,11 @@ static int request_make_room(struct request *request, size_t bytes)
 
 static void request_add_body(struct request *request, const char *upload, size_t bytes)
 {
-    struct server *server = request->connection->server;
+    struct server_shared *shared = request->shared;
     int r = 0;
 
-    if (!budget_take_unfinished(&server->budget, &request->connection->peer->share, bytes)) {
-        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_BYTES);
+    if (!budget_take_unfinished(&shared->budget, &request->connection->peer->share, bytes)) {
+        metrics_count_refusal(shared->metrics, METRICS_REFUSAL_BYTES);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "more reviews are in flight than the limits allow: try again");
         request_drop_body(request);
@@ -243,7 +249,7 @@ static void request_add_body(struct request *request, const char *upload, size_t
 static enum MHD_Result request_on_upload(struct request *request, const char *upload,
                                          size_t *upload_bytes)
 {
-    const struct server *server = request->connection->server;
+    const struct server_shared *shared = request->shared;
     size_t bytes = *upload_bytes;
 
     *upload_bytes = 0;
@@ -253,7 +259,7 @@ static enum MHD_Result request_on_upload(struct request *request, const char *up
             return MHD_YES;
     }
     request->thrown_bytes += bytes;
-    return request->thrown_bytes <= server->options.times.max_thrown_bytes ? MHD_YES : MHD_NO;
+    return request->thrown_bytes <= shared->times.max_thrown_bytes ? MHD_YES : MHD_NO;
 }
 
 static bool request_may_grow(void *context, size_t bytes)
@@ -264,7 +270,7 @@ static bool request_may_grow(void *context, size_t bytes)
         request->spare_bytes -= bytes;
         return true;
     }
-    if (!budget_take_bytes(&request->connection->server->budget, bytes)) {
+    if (!budget_take_bytes(&request->shared->budget, bytes)) {
         request->over_budget = true;
         return false;
     }
@@ -276,7 +282,7 @@ static void request_take_answer(struct request *request, const struct exchange *
 {
     request->status = exchange->status;
     if (request->over_budget) {
-        metrics_count_refusal(request->connection->server->options.metrics, METRICS_REFUSAL_BYTES);
+        metrics_count_refusal(request->shared->metrics, METRICS_REFUSAL_BYTES);
         request->status = MHD_HTTP_SERVICE_UNAVAILABLE;
         request->answer = request_status_text(
             request->status, "more reviews are in flight than the limits allow: try again");
@@ -298,8 +304,8 @@ static void request_take_answer(struct request *request, const struct exchange *
 /* False where it has to wait: what the arena took stays charged, for the next one. */
 static bool request_decide(struct request *request, const struct snapshot *snapshot)
 {
-    struct server *server = request->connection->server;
-    const struct server_gate *gate = &server->options.gate;
+    struct server_shared *shared = request->shared;
+    const struct server_gate *gate = &shared->gate;
     struct arena cleanup_arena arena = {.may_grow = request_may_grow, .may_grow_context = request};
     struct exchange exchange = {0};
     struct server_review review = {
@@ -313,7 +319,7 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
     uint64_t charged_bytes = request->charged_bytes - request->spare_bytes;
 
     gate->review(gate->context, &review, &arena, &exchange);
-    if (!request->over_budget && await_is_needed(request, &exchange, &arena)) {
+    if (!request->over_budget && await_is_needed(&request->await, shared, &exchange, &arena)) {
         request->spare_bytes = request->charged_bytes - charged_bytes;
         return false;
     }
@@ -326,12 +332,12 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
  * reader holds neither. */
 static bool request_review(struct request *request)
 {
-    struct server *server = request->connection->server;
-    struct snapshot *snapshot = server->options.gate.snapshot(server->options.gate.context);
+    struct server_shared *shared = request->shared;
+    struct snapshot *snapshot = shared->gate.snapshot(shared->gate.context);
     bool final = true;
 
     if (snapshot == NULL) {
-        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_NOT_READY);
+        metrics_count_refusal(shared->metrics, METRICS_REFUSAL_NOT_READY);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "the gate is not ready yet: try again");
     }
@@ -342,44 +348,50 @@ static bool request_review(struct request *request)
     snapshot_unref(snapshot);
     if (final) {
         request_drop_body(request);
-        budget_return_slot(&server->budget);
+        budget_return_slot(&shared->budget);
     }
     return final;
 }
 
-void request_work(struct request *request)
+static void work_on(struct request *request)
 {
     /* the connection may be over as soon as it is resumed */
     struct MHD_Connection *mhd = request->connection->mhd;
 
     while (!request_review(request)) {
-        if (await_ask(request))
+        if (await_ask(&request->await, request->shared, &request->job, request->deadline_msec))
             return;
     }
     request->worked = true;
     MHD_resume_connection(mhd);
 }
 
+static void request_work(struct job *job)
+{
+    work_on((struct request *)(void *)((char *)job - offsetof(struct request, job)));
+}
+
 /* The last byte is here. */
 static enum MHD_Result request_on_complete(struct request *request)
 {
-    struct server *server = request->connection->server;
+    struct server_shared *shared = request->shared;
     struct MHD_Connection *mhd = request->connection->mhd;
     const char *why = NULL;
 
     request->complete_usec = clock_usec();
+    request->job.work = request_work;
     if (!connection_step(request->connection, CONNECTION_REQUEST, CONNECTION_WORK))
         return MHD_NO;
     if (request->charged_to_peer)
         budget_finish(&request->connection->peer->share, request->charged_bytes);
     request->charged_to_peer = false;
     if (request->refused == 0 && request->path != METRICS_PATH_VALIDATE) {
-        request->status = server_health(server, request->path, &why);
+        request->status = server_health(shared, request->path, &why);
         request->answer = request_status_text(request->status, why);
         return request_send(request);
     }
-    if (request->refused == 0 && !budget_take_slot(&server->budget)) {
-        metrics_count_refusal(server->options.metrics, METRICS_REFUSAL_SLOTS);
+    if (request->refused == 0 && !budget_take_slot(&shared->budget)) {
+        metrics_count_refusal(shared->metrics, METRICS_REFUSAL_SLOTS);
         request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        "more reviews are in flight than the limits allow: try again");
     }
@@ -388,16 +400,16 @@ static enum MHD_Result request_on_complete(struct request *request)
         (void)request_answer_refused(request);
         return request_send(request);
     }
-    if (request->body_bytes >= server->options.times.defer_bytes) {
+    if (request->body_bytes >= shared->times.defer_bytes) {
         MHD_suspend_connection(mhd);
-        jobs_put(&server->jobs, request);
+        jobs_put(&shared->jobs, &request->job);
         return MHD_YES;
     }
     if (request_review(request))
         return request_send(request);
     MHD_suspend_connection(mhd);
-    if (!await_ask(request))
-        request_work(request);
+    if (!await_ask(&request->await, request->shared, &request->job, request->deadline_msec))
+        work_on(request);
     return MHD_YES;
 }
 
@@ -406,13 +418,13 @@ static struct connection *request_connection(struct MHD_Connection *mhd)
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-enum MHD_Result request_on_access(void *server, struct MHD_Connection *mhd, const char *url,
+enum MHD_Result request_on_access(void *context, struct MHD_Connection *mhd, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **state)
 {
     struct connection *connection = *state;
 
-    (void)server;
+    (void)context;
     if (connection == NULL) {
         connection = request_connection(mhd);
         *state = connection;
@@ -425,23 +437,23 @@ enum MHD_Result request_on_access(void *server, struct MHD_Connection *mhd, cons
     return request_on_complete(&connection->request);
 }
 
-void *request_on_line(void *server, const char *uri, struct MHD_Connection *mhd)
+void *request_on_line(void *context, const char *uri, struct MHD_Connection *mhd)
 {
     struct connection *connection = request_connection(mhd);
 
-    (void)server;
+    (void)context;
     (void)uri;
     if (connection != NULL)
         (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
     return NULL;
 }
 
-void request_on_completed(void *server, struct MHD_Connection *mhd, void **state,
+void request_on_completed(void *context, struct MHD_Connection *mhd, void **state,
                           enum MHD_RequestTerminationCode code)
 {
     struct connection *connection = *state;
 
-    (void)server;
+    (void)context;
     (void)mhd;
     (void)code;
     if (connection == NULL || !connection->request.begun)

@@ -8,8 +8,7 @@
  * The first refusal that fits is kept when the head is there; the body is read all the same, and
  * thrown away, since an answer before its end is often lost. Only then it is answered.
  *
- * Threads    the thread that serves the connection; request_work() may run on another while the
- *            connection is suspended.
+ * Threads    the thread that serves the connection; while that is suspended, a thread of the jobs.
  */
 
 #include <microhttpd.h>
@@ -19,14 +18,17 @@
 #include "planner/base/moment.h"
 #include "webhook/server/await.h"
 #include "webhook/server/head.h"
+#include "webhook/server/jobs.h"
 #include "webhook/metrics/metrics.h"
 
 struct connection;
 struct exchange;
+struct server_shared;
 
 struct request {
-    struct request *next_job;
+    struct job job; /* of one whose connection is suspended */
     struct connection *connection;
+    struct server_shared *shared;
     enum metrics_path path;
     struct head head;
     bool get;        /* GET or HEAD */
@@ -61,16 +63,12 @@ struct request {
 };
 
 /* For libmicrohttpd: the handler, the first sight of a request line, and the end of a request. */
-enum MHD_Result request_on_access(void *server, struct MHD_Connection *mhd, const char *url,
+enum MHD_Result request_on_access(void *context, struct MHD_Connection *mhd, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **state);
-void *request_on_line(void *server, const char *uri, struct MHD_Connection *mhd);
-void request_on_completed(void *server, struct MHD_Connection *mhd, void **state,
+void *request_on_line(void *context, const char *uri, struct MHD_Connection *mhd);
+void request_on_completed(void *context, struct MHD_Connection *mhd, void **state,
                           enum MHD_RequestTerminationCode code);
-
-/* Makes the answer of a complete request whose connection is suspended, and lets that go on; or
- * asks what the answer has to wait for. */
-void request_work(struct request *request);
 
 /* request_note.c: counts what was decided, records it where that is asked for, logs it. The answer
  * is made already; the arena serves for a line of the record. */

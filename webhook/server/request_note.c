@@ -4,13 +4,14 @@
 
 #include "webhook/server/request.h"
 
-#include "webhook/server/internal.h"
+#include "webhook/server/connection.h"
+#include "webhook/server/connection_table.h"
+#include "webhook/server/shared.h"
 
 static void request_log(const struct request *request, const struct exchange *exchange,
                         const char *peer, bool verified)
 {
-    log_line_with(request->connection->server->options.log, LOG_LEVEL_DEBUG, "review",
-                  log_text("peer", str_of(peer)),
+    log_line_with(request->shared->log, LOG_LEVEL_DEBUG, "review", log_text("peer", str_of(peer)),
                   log_text("caller", verified ? STR("verified") : STR("unverified")),
                   log_number("status", request->status),
                   log_text("outcome", exchange->decided
@@ -22,10 +23,10 @@ void request_note(const struct request *request, const struct exchange *exchange
                   uint64_t usec, struct arena *arena)
 {
     const struct connection *connection = request->connection;
-    const struct server_options *options = &connection->server->options;
+    const struct server_shared *shared = request->shared;
     bool answered = request->status == MHD_HTTP_OK;
-    bool recorded = answered && recorder_wants(options->recorder, exchange);
-    bool logged = log_wants(options->log, LOG_LEVEL_DEBUG);
+    bool recorded = answered && recorder_wants(shared->recorder, exchange);
+    bool logged = log_wants(shared->log, LOG_LEVEL_DEBUG);
     bool verified =
         connection->asked && connection->may_ask && tls_asks_clients(connection->credentials);
     struct record_circumstances circumstances = {
@@ -37,13 +38,13 @@ void request_note(const struct request *request, const struct exchange *exchange
     char peer[PEER_TEXT_BYTES];
 
     if (answered)
-        metrics_count_review(options->metrics, exchange, usec);
+        metrics_count_review(shared->metrics, exchange, usec);
     if (!recorded && !logged)
         return;
     peer_write(connection->peer, peer);
     circumstances.peer = str_of(peer);
     if (recorded)
-        recorder_note(options->recorder, exchange, &circumstances, arena);
+        recorder_note(shared->recorder, exchange, &circumstances, arena);
     if (logged)
         request_log(request, exchange, peer, verified);
 }

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "k8s/util/clock.h"
+#include "webhook/server/connection.h"
+#include "webhook/server/internal.h"
 #include "webhook/server/listen.h"
 #include "webhook/server/request.h"
-#include "webhook/server/internal.h"
 
 #define SERVER_IDLE_SEC 180
 #define SERVER_SLOW_MSEC 10000
@@ -61,43 +62,16 @@ static uint64_t server_fitting_connections(const struct server *server, uint64_t
 
 void server_set_limits(struct server *server, const struct server_limits *limits)
 {
-    atomic_store(&server->max_body_bytes, limits->max_body_bytes);
-    atomic_store(&server->deadline_margin_msec, limits->deadline_margin_msec);
+    atomic_store(&server->shared.max_body_bytes, limits->max_body_bytes);
+    atomic_store(&server->shared.deadline_margin_msec, limits->deadline_margin_msec);
     atomic_store(&server->table.max_connections,
                  server_fitting_connections(server, limits->max_connections));
-    budget_set_limits(&server->budget, limits->max_in_flight_bytes, limits->max_in_flight);
+    budget_set_limits(&server->shared.budget, limits->max_in_flight_bytes, limits->max_in_flight);
 }
 
 void server_drain(struct server *server)
 {
-    atomic_store(&server->draining, true);
-}
-
-int server_health(struct server *server, enum metrics_path path, const char **ret_why)
-{
-    struct snapshot *snapshot = NULL;
-
-    if (path == METRICS_PATH_HEALTHZ)
-        return MHD_HTTP_OK;
-    if (atomic_load(&server->draining)) {
-        *ret_why = "not ready: the gate is stopping";
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
-    }
-    snapshot = server->options.gate.snapshot(server->options.gate.context);
-    snapshot_unref(snapshot);
-    if (snapshot != NULL) {
-        const struct server_gate *gate = &server->options.gate;
-        const char *why = gate->why_not_yet != NULL ? gate->why_not_yet(gate->context) : NULL;
-
-        if (why == NULL)
-            return MHD_HTTP_OK;
-        *ret_why = why;
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
-    }
-    *ret_why = server->options.gate.why_unready != NULL
-                   ? server->options.gate.why_unready
-                   : "not ready: the first full list of evidence is not there yet";
-    return MHD_HTTP_SERVICE_UNAVAILABLE;
+    atomic_store(&server->shared.draining, true);
 }
 
 static void server_on_connection(void *context, struct MHD_Connection *mhd, void **state,
@@ -111,12 +85,12 @@ static void server_on_connection(void *context, struct MHD_Connection *mhd, void
         const struct sockaddr *address =
             MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
 
-        connection = connection_table_open(&server->table, server, mhd, fd, address);
-        if (connection == NULL || connection_begin(connection) < 0)
+        connection = connection_table_open(&server->table, &server->shared, mhd, fd, address);
+        if (connection == NULL || connection_begin(connection, reaper_park, &server->reaper) < 0)
             (void)shutdown(fd, SHUT_RDWR);
         *state = connection;
     } else if (connection != NULL) {
-        reaper_forget(connection);
+        reaper_forget(&server->reaper, connection);
         connection_table_close(&server->table, connection);
         *state = NULL;
     }
@@ -181,12 +155,12 @@ static int server_start_webhook(struct server *server, unsigned threads)
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME |
             MHD_USE_ERROR_LOG,
-        0, NULL, NULL, request_on_access, server, /* the logger first: others may use it */
+        0, NULL, NULL, request_on_access, NULL, /* the logger first: others may use it */
         MHD_OPTION_EXTERNAL_LOGGER, server_on_log, server, MHD_OPTION_LISTEN_SOCKET,
         server->listen_fd, MHD_OPTION_HTTPS_PRIORITIES, tls_priorities(),
         MHD_OPTION_HTTPS_CERT_CALLBACK, server_no_certificate, MHD_OPTION_NOTIFY_CONNECTION,
-        server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, request_on_line, server,
-        MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, server, MHD_OPTION_CONNECTION_LIMIT,
+        server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, request_on_line, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT, options->times.idle_sec,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, server_keep_escapes, NULL,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES, MHD_OPTION_THREAD_POOL_SIZE,
@@ -256,7 +230,13 @@ int server_start(const struct server_options *options, struct arena *arena,
 
     if (server == NULL)
         return -ENOMEM;
-    *server = (struct server){.options = *options, .tls = options->tls};
+    *server = (struct server){.options = *options,
+                              .shared = {.gate = options->gate,
+                                         .times = options->times,
+                                         .tls = options->tls,
+                                         .metrics = options->metrics,
+                                         .recorder = options->recorder,
+                                         .log = options->log}};
     server->listen_fd = server->reaper.epoll_fd = server->reaper.wake_fd = -1;
     r = connection_table_init(&server->table, options->metrics, options->limits.max_connections,
                               options->times.slow_msec);
@@ -268,7 +248,7 @@ int server_start(const struct server_options *options, struct arena *arena,
     server_set_limits(server, &options->limits);
 
     *reterr_reason = STR("the server's threads cannot be started");
-    r = jobs_start(&server->jobs, threads, request_work);
+    r = jobs_start(&server->shared.jobs, threads);
     if (r == 0)
         r = server_open_ports(server, arena, reterr_reason);
     if (r == 0)
@@ -327,7 +307,7 @@ void server_stop(struct server *server, uint32_t grace_msec)
         MHD_stop_daemon(server->daemon);
     }
     reaper_done(&server->reaper);
-    jobs_done(&server->jobs);
+    jobs_done(&server->shared.jobs);
     if (server->admin != NULL)
         MHD_stop_daemon(server->admin);
     metrics_evidence_done(&server->evidence);
