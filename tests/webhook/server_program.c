@@ -20,8 +20,13 @@
 
 #define PATH_BYTES 4096
 
-struct program {
+/* Stands for what a running gate has read. */
+struct runtime {
     struct snapshot_store *store;
+};
+
+struct program {
+    struct runtime runtime;
     char certificate[PATH_BYTES];
     char key[PATH_BYTES];
     char ca[PATH_BYTES];
@@ -43,17 +48,9 @@ static uint64_t number(const char *text)
     return n;
 }
 
-static struct snapshot *program_snapshot(void *context)
+static struct snapshot *program_snapshot(struct runtime *runtime)
 {
-    struct program *program = context;
-
-    return snapshot_store_get(program->store);
-}
-
-static struct moment program_now(void *context)
-{
-    (void)context;
-    return clock_now();
+    return snapshot_store_get(runtime->store);
 }
 
 /* The number behind `name=` in the text, else 0. */
@@ -72,28 +69,30 @@ static uint64_t asked(struct str text, const char *name)
     return 0;
 }
 
-static void program_review(void *context, const struct server_review *review, struct arena *arena,
+static void program_review(struct str body, enum document_syntax syntax, enum answer_format format,
+                           const struct snapshot *snapshot, struct moment now, struct arena *arena,
                            struct exchange *ret_exchange)
 {
-    uint64_t slow_msec = asked(review->body, "slow=");
-    uint64_t arena_bytes = asked(review->body, "arena=");
+    uint64_t slow_msec = asked(body, "slow=");
+    uint64_t arena_bytes = asked(body, "arena=");
     struct timespec nap = {.tv_sec = (time_t)(slow_msec / 1000),
                            .tv_nsec = (long)(slow_msec % 1000) * 1000000};
     uint64_t sum = 0;
 
-    (void)context;
-    *ret_exchange = (struct exchange){.status = 500, .format = review->format};
+    (void)snapshot;
+    (void)now;
+    *ret_exchange = (struct exchange){.status = 500, .format = format};
     if (slow_msec > 0)
         (void)nanosleep(&nap, NULL);
-    if (str_contains(review->body, STR("mute")) && review->body.len < 256)
+    if (str_contains(body, STR("mute")) && body.len < 256)
         return;
     if (arena_bytes > 0 && arena_alloc(arena, 1, arena_bytes) == NULL)
         return;
-    for (size_t i = 0; i < review->body.len; i++)
-        sum += (unsigned char)review->body.ptr[i];
+    for (size_t i = 0; i < body.len; i++)
+        sum += (unsigned char)body.ptr[i];
     ret_exchange->body =
-        arena_format(arena, "{\"bytes\":%zu,\"sum\":%llu,\"syntax\":\"%s\"}", review->body.len,
-                     (unsigned long long)sum, review->syntax == DOCUMENT_YAML ? "yaml" : "json");
+        arena_format(arena, "{\"bytes\":%zu,\"sum\":%llu,\"syntax\":\"%s\"}", body.len,
+                     (unsigned long long)sum, syntax == DOCUMENT_YAML ? "yaml" : "json");
     ret_exchange->status = 200;
 }
 
@@ -137,7 +136,7 @@ static void program_become_ready(struct program *program)
     if (snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder) < 0 ||
         snapshot_builder_finish(builder, &snapshot) < 0)
         exit(2);
-    snapshot_store_put(program->store, snapshot);
+    snapshot_store_put(program->runtime.store, snapshot);
 }
 
 static void program_reload(struct program *program)
@@ -181,7 +180,7 @@ int main(int argc, char **argv)
     struct str reason = {0};
     struct server *server = NULL;
 
-    if (argc < 2 || snapshot_store_new(&program.store) < 0)
+    if (argc < 2 || snapshot_store_new(&program.runtime.store) < 0)
         return 2;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)snprintf(program.certificate, PATH_BYTES, "%s/tls.crt", argv[1]);
@@ -201,9 +200,9 @@ int main(int argc, char **argv)
                    .max_connections = 1024,
                    .deadline_margin_msec = 500},
         .times = server_default_times(),
-        .gate = {.context = &program,
+        .gate = {.runtime = &program.runtime,
                  .snapshot = program_snapshot,
-                 .now = program_now,
+                 .now = clock_now,
                  .review = program_review},
         .metrics = &program.metrics,
         .log = &program.log,
@@ -228,6 +227,6 @@ int main(int argc, char **argv)
     (void)fflush(stdout);
     program_obey(&program, server);
     tls_free(program.options.tls);
-    snapshot_store_free(program.store);
+    snapshot_store_free(program.runtime.store);
     return 0;
 }

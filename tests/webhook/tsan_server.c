@@ -22,8 +22,13 @@
 #define SWAPS 20
 #define LARGE_BYTES ((size_t)300 * 1024) /* left to another thread */
 
-struct scene {
+/* Stands for what a running gate has read. */
+struct runtime {
     struct snapshot_store *store;
+};
+
+struct scene {
+    struct runtime runtime;
     struct tls_files files;
     struct tls *tls;
     uint16_t port;
@@ -31,25 +36,26 @@ struct scene {
     _Atomic bool done;
 };
 
-static struct snapshot *scene_snapshot(void *context)
+static struct snapshot *scene_snapshot(struct runtime *runtime)
 {
-    struct scene *scene = context;
-
-    return snapshot_store_get(scene->store);
+    return snapshot_store_get(runtime->store);
 }
 
-static struct moment scene_now(void *context)
+static struct moment scene_now(void)
 {
-    (void)context;
     return (struct moment){.sec = MOMENT_UNIX_EPOCH_SEC};
 }
 
-static void scene_review(void *context, const struct server_review *review, struct arena *arena,
+static void scene_review(struct str body, enum document_syntax syntax, enum answer_format format,
+                         const struct snapshot *snapshot, struct moment now, struct arena *arena,
                          struct exchange *ret_exchange)
 {
-    (void)context;
+    (void)syntax;
+    (void)format;
+    (void)snapshot;
+    (void)now;
     ret_exchange->status = 200;
-    ret_exchange->body = arena_format(arena, "{\"bytes\":%zu}", review->body.len);
+    ret_exchange->body = arena_format(arena, "{\"bytes\":%zu}", body.len);
 }
 
 static void scene_put_snapshot(struct scene *scene)
@@ -61,7 +67,7 @@ static void scene_put_snapshot(struct scene *scene)
     must(snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder) == 0 &&
              snapshot_builder_finish(builder, &snapshot) == 0,
          "a snapshot can be made");
-    snapshot_store_put(scene->store, snapshot);
+    snapshot_store_put(scene->runtime.store, snapshot);
 }
 
 static void *run_swaps(void *argument)
@@ -188,7 +194,7 @@ static void scene_serve(struct scene *scene)
                    .max_in_flight_bytes = 64 << 20,
                    .max_connections = 16},
         .times = server_default_times(),
-        .gate = {.context = scene,
+        .gate = {.runtime = &scene->runtime,
                  .snapshot = scene_snapshot,
                  .now = scene_now,
                  .review = scene_review},
@@ -213,10 +219,10 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     thread_client_make_files(&files);
     scene.files = files.files;
-    must(snapshot_store_new(&scene.store) == 0, "a store");
+    must(snapshot_store_new(&scene.runtime.store) == 0, "a store");
     scene_put_snapshot(&scene);
     scene_serve(&scene);
-    snapshot_store_free(scene.store);
+    snapshot_store_free(scene.runtime.store);
     thread_client_remove_files(&files);
     return 0;
 }

@@ -20,9 +20,14 @@
 #define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
 
-struct scene {
+/* Stands for what a running gate has read. */
+struct runtime {
     struct snapshot_store *store;
     struct fake_cluster fake;
+};
+
+struct scene {
+    struct runtime runtime;
     struct server *server;
     struct arena arena;        /* of snapshots' texts */
     struct snapshot *empty;    /* nothing is known */
@@ -91,53 +96,36 @@ static struct snapshot *make_snapshot(struct arena *arena, bool with_namespace, 
     return snapshot;
 }
 
-static struct snapshot *scene_snapshot(void *context)
+static struct snapshot *scene_snapshot(struct runtime *runtime)
 {
-    struct scene *scene = context;
-
-    return snapshot_store_get(scene->store);
+    return snapshot_store_get(runtime->store);
 }
 
-static struct moment scene_now(void *context)
+static struct moment scene_now(void)
 {
-    (void)context;
     return moment_of(NOW);
 }
 
-static void scene_review(void *context, const struct server_review *review, struct arena *arena,
-                         struct exchange *ret_exchange)
+static int scene_ask(struct runtime *runtime, enum cluster_question question,
+                     struct str namespace_name, struct cluster_waiter *waiter)
 {
-    (void)context;
-    exchange_review(review->body, review->syntax, review->format, review->snapshot, review->now,
-                    arena, ret_exchange);
+    return fake_cluster_ask(&runtime->fake, question, namespace_name, waiter);
 }
 
-static int scene_ask(void *context, enum cluster_question question, struct str namespace_name,
-                     struct cluster_waiter *waiter)
+static bool scene_is_stale(struct runtime *runtime)
 {
-    struct scene *scene = context;
-
-    return fake_cluster_ask(&scene->fake, question, namespace_name, waiter);
+    return fake_cluster_is_stale(&runtime->fake);
 }
 
-static bool scene_is_stale(void *context)
+static void scene_look(struct runtime *runtime, struct cluster_status *ret_status)
 {
-    struct scene *scene = context;
-
-    return fake_cluster_is_stale(&scene->fake);
-}
-
-static void scene_look(void *context, struct cluster_status *ret_status)
-{
-    (void)context;
+    (void)runtime;
     *ret_status = (struct cluster_status){.ready = true};
 }
 
-static void scene_dismiss(void *context)
+static void scene_dismiss(struct runtime *runtime)
 {
-    struct scene *scene = context;
-
-    fake_cluster_dismiss(&scene->fake);
+    fake_cluster_dismiss(&runtime->fake);
 }
 
 /* ---- reviews ---- */
@@ -211,14 +199,15 @@ static void must_be_denied(const struct scene *scene, int code, const char *reas
 static void must_have_asked(struct scene *scene, unsigned namespaces, unsigned evidence,
                             unsigned fresh)
 {
-    must(fake_cluster_asked(&scene->fake, CLUSTER_NAMESPACE) == namespaces, "namespaces asked");
-    must(fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == evidence, "evidence asked");
-    must(fake_cluster_asked(&scene->fake, CLUSTER_FRESH) == fresh, "freshness asked");
+    must(fake_cluster_asked(&scene->runtime.fake, CLUSTER_NAMESPACE) == namespaces,
+         "namespaces asked");
+    must(fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) == evidence, "evidence asked");
+    must(fake_cluster_asked(&scene->runtime.fake, CLUSTER_FRESH) == fresh, "freshness asked");
 }
 
 static void scene_know(struct scene *scene, struct snapshot *snapshot)
 {
-    snapshot_store_put(scene->store, snapshot_ref(snapshot));
+    snapshot_store_put(scene->runtime.store, snapshot_ref(snapshot));
 }
 
 /* ---- scenes ---- */
@@ -227,29 +216,31 @@ static void play_evidence(struct scene *scene)
 {
     /* found after the confirmation */
     scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.late_msec = 50, .then = scene->complete});
     ask(scene);
     must_be_allowed(scene);
     must_say(scene, "\"outcome\":\"ready\"");
     must_have_asked(scene, 0, 1, 0);
-    must(strcmp(scene->fake.last_namespace, "payments") == 0, "asked for the pod's namespace");
+    must(strcmp(scene->runtime.fake.last_namespace, "payments") == 0,
+         "asked for the pod's namespace");
 
     /* known already: nothing is asked */
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.refused = -EBUSY});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.refused = -EBUSY});
     ask(scene);
     must_be_allowed(scene);
     must_have_asked(scene, 0, 0, 0);
 
     /* a confirmed miss is the answer, and is not asked for twice */
     scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
     ask(scene);
     must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
     must_have_asked(scene, 0, 1, 0);
 
     /* the same for a dry run, and where a large body is worked on by another thread */
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.then = scene->complete});
     ask_with(scene, make_review("payments", managed, "\"dryRun\":true,", 300 * 1024), "5s");
     must_be_allowed(scene);
@@ -261,24 +252,25 @@ static void play_failures(struct scene *scene)
     uint64_t begun_msec = clock_msec();
 
     scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
     ask_with(scene, make_review("payments", managed, "", 0), "1s");
     must_be_denied(scene, 504, "Timeout",
                    "the API server did not answer within the time that the request has");
     must(clock_msec() - begun_msec >= 900, "it waited");
     must_have_asked(scene, 0, 1, 0);
 
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.refused = -EBUSY});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.refused = -EBUSY});
     ask(scene);
     must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
     must_have_asked(scene, 0, 1, 0);
 
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.result = -EIO});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){.result = -EIO});
     ask(scene);
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server could not be asked");
 
     /* what the watch brought meanwhile counts though nobody answered */
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.result = -EIO, .then = scene->complete});
     ask(scene);
     must_be_allowed(scene);
@@ -288,9 +280,9 @@ static void play_namespace(struct scene *scene)
 {
     /* first the namespace, then its evidence */
     scene_know(scene, scene->empty);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE,
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.then = scene->complete});
-    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE,
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE,
                       (struct fake_answer){.late_msec = 20, .then = scene->bare});
     ask(scene);
     must_be_allowed(scene);
@@ -298,13 +290,13 @@ static void play_namespace(struct scene *scene)
 
     /* without labels even what is not managed has no answer */
     scene_know(scene, scene->empty);
-    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("payments", "", "", 0), "5s");
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server knows no namespace payments");
     must_have_asked(scene, 1, 0, 0);
 
     /* what is no name is not asked for */
-    fake_cluster_play(&scene->fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("../secrets", managed, "", 0), "5s");
     must_be_denied(scene, 503, "ServiceUnavailable",
                    "the API server knows no namespace ../secrets");
@@ -314,25 +306,26 @@ static void play_namespace(struct scene *scene)
 static void play_stale(struct scene *scene)
 {
     scene_know(scene, scene->complete);
-    fake_cluster_be_stale(&scene->fake);
-    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
+    fake_cluster_be_stale(&scene->runtime.fake);
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
     ask(scene);
     must_be_denied(scene, 503, "ServiceUnavailable", "evidence.maxStaleSeconds");
     must_have_asked(scene, 0, 0, 1);
 
     /* what depends on nothing that was heard is answered all the same */
-    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
     ask_with(scene, make_review("payments", managed, "\"subResource\":\"status\",", 0), "5s");
     must_be_allowed(scene);
     must_have_asked(scene, 0, 0, 0);
 
     /* evidence that was taken away since does not count */
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
-    fake_cluster_play(&scene->fake, CLUSTER_FRESH, (struct fake_answer){.then = scene->bare});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH,
+                      (struct fake_answer){.then = scene->bare});
     ask(scene);
     must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
     must_have_asked(scene, 0, 1, 1);
-    must(!fake_cluster_is_stale(&scene->fake), "it was heard of");
+    must(!fake_cluster_is_stale(&scene->runtime.fake), "it was heard of");
 }
 
 /* ---- many at once ---- */
@@ -360,14 +353,15 @@ static struct one *begin_crowd(struct scene *scene, struct fake_answer answer)
 
     must(crowd != NULL, "memory");
     scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, answer);
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, answer);
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i].scene = scene;
         must(pthread_create(&crowd[i].thread, NULL, run_one, &crowd[i]) == 0, "a thread");
     }
-    while (fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) < CROWD && clock_msec() < end_msec)
+    while (fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) < CROWD &&
+           clock_msec() < end_msec)
         nap(5);
-    must(fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == CROWD, "all of them wait");
+    must(fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) == CROWD, "all of them wait");
     return crowd;
 }
 
@@ -398,8 +392,8 @@ static void play_crowd(struct scene *scene)
         must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
         must(clock_msec() - begun_msec < SLOW_SANITIZER_MSEC, "answered at once");
     }
-    must(scene->fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");
-    fake_cluster_release(&scene->fake);
+    must(scene->runtime.fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");
+    fake_cluster_release(&scene->runtime.fake);
     end_crowd(scene, crowd, must_be_allowed);
 }
 
@@ -410,14 +404,15 @@ static void play_leaver(struct scene *scene)
     struct thread_client client = {0};
 
     scene_know(scene, scene->bare);
-    fake_cluster_play(&scene->fake, CLUSTER_EVIDENCE, (struct fake_answer){.late_msec = 200});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
+                      (struct fake_answer){.late_msec = 200});
     thread_client_begin(&client, scene->port, "5s", review, strlen(review));
-    while (fake_cluster_asked(&scene->fake, CLUSTER_EVIDENCE) == 0)
+    while (fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) == 0)
         nap(2);
     thread_client_end(&client);
     free(review);
     /* its place among those that wait is taken until the answer: the crowd needs all of them */
-    while (fake_cluster_unanswered(&scene->fake) > 0)
+    while (fake_cluster_unanswered(&scene->runtime.fake) > 0)
         nap(2);
 }
 
@@ -450,11 +445,10 @@ static void scene_open(struct scene *scene)
                    .max_in_flight_bytes = 64 << 20,
                    .max_connections = 256},
         .times = server_default_times(),
-        .gate = {.context = scene,
+        .gate = {.runtime = &scene->runtime,
                  .snapshot = scene_snapshot,
                  .now = scene_now,
-                 .review = scene_review,
-                 .source = scene,
+                 .review = exchange_review,
                  .ask = scene_ask,
                  .is_stale = scene_is_stale,
                  .look = scene_look,
@@ -476,12 +470,12 @@ int main(void)
 
     (void)signal(SIGPIPE, SIG_IGN);
     thread_client_make_files(&files);
-    must(snapshot_store_new(&scene.store) == 0, "a store");
+    must(snapshot_store_new(&scene.runtime.store) == 0, "a store");
     must(tls_new(&files.files, &scene.arena, &scene.tls, &reason) == 0, "credentials");
     scene.empty = make_snapshot(&scene.arena, false, false);
     scene.bare = make_snapshot(&scene.arena, true, false);
     scene.complete = make_snapshot(&scene.arena, true, true);
-    fake_cluster_start(&scene.fake, scene.store);
+    fake_cluster_start(&scene.runtime.fake, scene.runtime.store);
     scene_open(&scene);
     play_evidence(&scene);
     play_failures(&scene);
@@ -490,12 +484,12 @@ int main(void)
     play_leaver(&scene);
     play_crowd(&scene);
     play_stop(&scene);
-    fake_cluster_end(&scene.fake);
+    fake_cluster_end(&scene.runtime.fake);
     tls_free(scene.tls);
     snapshot_unref(scene.empty);
     snapshot_unref(scene.bare);
     snapshot_unref(scene.complete);
-    snapshot_store_free(scene.store);
+    snapshot_store_free(scene.runtime.store);
     arena_release(&scene.arena);
     thread_client_remove_files(&files);
     return 0;

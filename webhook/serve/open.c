@@ -15,32 +15,9 @@
 #define SERVE_NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 #define SERVE_MAX_NAMESPACE_BYTES 253
 
-static struct snapshot *serve_snapshot(void *context)
+static const char *why_not_ready(void *self)
 {
-    const struct serve *serve = context;
-
-    return runtime_snapshot(serve->runtime);
-}
-
-static struct moment serve_now(void *context)
-{
-    (void)context;
-    return clock_now();
-}
-
-static void serve_review(void *context, const struct server_review *review, struct arena *arena,
-                         struct exchange *ret_exchange)
-{
-    (void)context;
-    exchange_review(review->body, review->syntax, review->format, review->snapshot, review->now,
-                    arena, ret_exchange);
-}
-
-static const char *serve_why_not_yet(void *context)
-{
-    const struct serve *serve = context;
-
-    return serve_self_why(&serve->self);
+    return serve_self_why(self);
 }
 
 static void serve_complain(struct str reason)
@@ -139,11 +116,12 @@ int serve_open(struct serve *serve, const struct config *config)
         .threads = config->limits.threads,
         .limits = serve_limits(config),
         .times = server_default_times(),
-        .gate = {.context = serve,
-                 .snapshot = serve_snapshot,
-                 .now = serve_now,
-                 .why_not_yet = serve_why_not_yet,
-                 .review = serve_review},
+        .gate = {.runtime = serve->runtime,
+                 .snapshot = runtime_snapshot,
+                 .now = clock_now,
+                 .review = exchange_review,
+                 .why_not_ready = why_not_ready,
+                 .why_context = &serve->self},
         .tls = serve->tls,
         .metrics = &serve->metrics,
         .recorder = &serve->recorder,

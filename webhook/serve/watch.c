@@ -27,27 +27,6 @@ void serve_watch_tell(void *log, const struct cluster_event *event)
         log_write(log, kinds[event->kind].level, message, fields, count);
 }
 
-static int watch_ask(void *runtime, enum cluster_question question, struct str namespace_name,
-                     struct cluster_waiter *waiter)
-{
-    return runtime_ask(runtime, question, namespace_name, waiter);
-}
-
-static bool watch_is_stale(void *runtime)
-{
-    return runtime_is_stale(runtime);
-}
-
-static void watch_look(void *runtime, struct cluster_status *ret_status)
-{
-    runtime_look(runtime, ret_status);
-}
-
-static void watch_dismiss(void *runtime)
-{
-    runtime_dismiss(runtime);
-}
-
 int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server_gate *gate)
 {
     struct str server = runtime_api_server(runtime), why = {0};
@@ -58,11 +37,10 @@ int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server
                        (int)server.len, server.ptr);
     if (!str_present(why))
         return -ENOMEM;
-    gate->source = runtime;
-    gate->ask = watch_ask;
-    gate->is_stale = watch_is_stale;
-    gate->look = watch_look;
-    gate->dismiss = watch_dismiss;
-    gate->why_unready = why.ptr;
+    gate->ask = runtime_ask;
+    gate->is_stale = runtime_is_stale;
+    gate->look = runtime_look;
+    gate->dismiss = runtime_dismiss;
+    gate->why_no_snapshot = why.ptr;
     return 0;
 }

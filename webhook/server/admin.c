@@ -16,10 +16,10 @@ static void admin_look(struct server *server, struct metrics_state *ret_state)
 {
     const struct server_gate *gate = &server->options.gate;
     struct recorder *recorder = server->options.recorder;
-    struct snapshot *snapshot = gate->snapshot(gate->context);
+    struct snapshot *snapshot = gate->snapshot(gate->runtime);
 
     if (snapshot != NULL) {
-        metrics_evidence_look(&server->evidence, snapshot, gate->now(gate->context));
+        metrics_evidence_look(&server->evidence, snapshot, gate->now());
         ret_state->evidence = &server->evidence;
     }
     snapshot_unref(snapshot);
@@ -47,7 +47,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     admin_look(server, &state);
     state.ready = server_health(&server->shared, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
     if (gate->look != NULL) {
-        gate->look(gate->source, &watch);
+        gate->look(gate->runtime, &watch);
         state.watch = &watch;
     }
     if (metrics_write(server->options.metrics, &state, &arena, &text) == 0)

@@ -102,7 +102,7 @@ static struct answer_text write_page(const struct server *server, const struct d
 static struct answer_text write_view(struct server *server, bool as_page, int *ret_status)
 {
     struct arena cleanup_arena arena = {0};
-    struct moment now = server->options.gate.now(server->options.gate.context);
+    struct moment now = server->shared.gate.now();
     struct denials_view *view = malloc(sizeof(*view));
     struct answer_text answer = {0};
 

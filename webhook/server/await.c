@@ -26,7 +26,7 @@ static bool await_can_exist(struct str name)
 static struct confirm await_next(const struct await *await, const struct server_gate *gate,
                                  const struct exchange *exchange)
 {
-    bool stale = gate->is_stale(gate->source);
+    bool stale = gate->is_stale(gate->runtime);
 
     return confirm_next(&exchange->decision, stale, &await->history);
 }
@@ -97,7 +97,7 @@ bool await_ask(struct await *await, struct server_shared *shared, struct job *jo
     await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = await_done};
     await->history.asked[await->question] = true;
     if (await_count(await))
-        r = gate->ask(gate->source, await->question, name, &await->waiter);
+        r = gate->ask(gate->runtime, await->question, name, &await->waiter);
     if (r == 0)
         return true; /* from here on it may be answered, sent and gone */
     await_uncount(await);

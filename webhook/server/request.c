@@ -308,23 +308,19 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
     const struct server_gate *gate = &shared->gate;
     struct arena cleanup_arena arena = {.may_grow = request_may_grow, .may_grow_context = request};
     struct exchange exchange = {0};
-    struct server_review review = {
-        .body = {.ptr = request->body != NULL ? request->body : "", .len = request->body_bytes},
-        .syntax = head_syntax(&request->head),
-        .format = head_format(&request->head),
-        .snapshot = snapshot,
-        .now = gate->now(gate->context),
-        .deadline_msec = request->deadline_msec,
-    };
+    struct str body = {.ptr = request->body != NULL ? request->body : "",
+                       .len = request->body_bytes};
+    struct moment now = gate->now();
     uint64_t charged_bytes = request->charged_bytes - request->spare_bytes;
 
-    gate->review(gate->context, &review, &arena, &exchange);
+    gate->review(body, head_syntax(&request->head), head_format(&request->head), snapshot, now,
+                 &arena, &exchange);
     if (!request->over_budget && await_is_needed(&request->await, shared, &exchange, &arena)) {
         request->spare_bytes = request->charged_bytes - charged_bytes;
         return false;
     }
     request_take_answer(request, &exchange);
-    request_note(request, &exchange, review.now, clock_usec() - request->complete_usec, &arena);
+    request_note(request, &exchange, now, clock_usec() - request->complete_usec, &arena);
     return true;
 }
 
@@ -333,7 +329,7 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
 static bool request_review(struct request *request)
 {
     struct server_shared *shared = request->shared;
-    struct snapshot *snapshot = shared->gate.snapshot(shared->gate.context);
+    struct snapshot *snapshot = shared->gate.snapshot(shared->gate.runtime);
     bool final = true;
 
     if (snapshot == NULL) {

@@ -276,17 +276,18 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
 {
     uint64_t end_msec = clock_msec() + grace_msec;
     uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
-    bool dismissed = server->options.gate.dismiss == NULL;
+    const struct server_gate *gate = &server->shared.gate;
+    bool dismissed = gate->dismiss == NULL;
 
     while (connection_table_cut_idle(&server->table) > 0 && clock_msec() < end_msec) {
         if (!dismissed && clock_msec() + last_msec >= end_msec) {
-            server->options.gate.dismiss(server->options.gate.source);
+            gate->dismiss(gate->runtime);
             dismissed = true;
         }
         server_wait_turn();
     }
     if (!dismissed)
-        server->options.gate.dismiss(server->options.gate.source);
+        gate->dismiss(gate->runtime);
     end_msec = clock_msec() + SERVER_CLOSE_MSEC;
     while (atomic_load(&server->table.count) > 0) {
         connection_table_cut_all(&server->table);

@@ -27,39 +27,36 @@
 #include "webhook/record/recorder.h"
 #include "webhook/tls/credentials.h"
 
-/* A complete review, as it is asked. */
-struct server_review {
-    struct str body;
-    enum document_syntax syntax;
-    enum answer_format format;
-    const struct snapshot *snapshot;
-    struct moment now;
-    uint64_t deadline_msec; /* of the monotonic clock: what waits, waits no longer */
-};
+struct runtime; /* webhook/runtime/runtime.h; tests define their own */
 
-/* Whom the server asks; called by any of its threads. */
+/* What the server asks for decisions; called by any of its threads. Each member has the type of the
+ * function that a running gate puts there, so that no function in between only forwards. */
 struct server_gate {
-    void *context;
-    /* The current snapshot, a count for the caller; NULL while there is none. */
-    struct snapshot *(*snapshot)(void *context);
-    struct moment (*now)(void *context);
-    /* What else is not there yet, a static text, `not ready: …`; NULL: nothing. Is NULL itself
-     * where nothing ever is. */
-    const char *(*why_not_yet)(void *context);
-    void (*review)(void *context, const struct server_review *review, struct arena *arena,
+    struct runtime *runtime;
+    /* runtime_snapshot(): the current snapshot, a reference for the caller; NULL while there is
+     * none. */
+    struct snapshot *(*snapshot)(struct runtime *runtime);
+    /* clock_now() */
+    struct moment (*now)(void);
+    /* exchange_review() */
+    void (*review)(struct str body, enum document_syntax syntax, enum answer_format format,
+                   const struct snapshot *snapshot, struct moment now, struct arena *arena,
                    struct exchange *ret_exchange);
 
-    /* Of a source that learns of things late, else NULL, all of them. cluster.h says what they do.
-     */
-    void *source; /* their context */
-    int (*ask)(void *source, enum cluster_question question, struct str namespace_name,
+    /* runtime_ask(), runtime_is_stale(), runtime_look(), runtime_dismiss(): of a cluster. All NULL
+     * where the evidence is in a folder. */
+    int (*ask)(struct runtime *runtime, enum cluster_question question, struct str namespace_name,
                struct cluster_waiter *waiter);
-    bool (*is_stale)(void *source);
-    void (*look)(void *source, struct cluster_status *ret_status);
-    /* Answers who still waits, and whoever asks from now on, with -ESHUTDOWN. */
-    void (*dismiss)(void *source);
+    bool (*is_stale)(struct runtime *runtime);
+    void (*look)(struct runtime *runtime, struct cluster_status *ret_status);
+    void (*dismiss)(struct runtime *runtime);
 
-    const char *why_unready; /* while there is no snapshot; NULL: a sentence that fits a folder */
+    /* What /readyz says while there is no snapshot; NULL: a sentence that fits a folder. */
+    const char *why_no_snapshot;
+    /* Why the gate is not ready though there is a snapshot: a static text, `not ready: ...`, or
+     * NULL where it is ready. NULL: it is always ready then. */
+    const char *(*why_not_ready)(void *why_context);
+    void *why_context;
 };
 
 /* Times and sizes that the contract fixes; tests shorten them. */
