@@ -149,7 +149,7 @@ Test(confirm, ends_for_every_decision)
 Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
 {
 #define DO                                                                                         \
-    "; try again; if it stays so, ask an administrator to look at the gate's log and at "          \
+    "; try again; if this persists, ask an administrator to check the gate's log and the metric "  \
     "sandgate_watch_age_seconds"
     static const struct {
         enum cluster_question question;
@@ -158,29 +158,30 @@ Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
         const char *message;
     } table[] = {
         {CLUSTER_NAMESPACE, 0, 503,
-         "sandgate did not decide: the API server knows no namespace payments, so its labels are "
-         "not known; create it, or try again if it is new"},
+         "sandgate did not decide: the API server has no namespace payments, so its labels are "
+         "unknown; create it, or try again if it is new"},
         {CLUSTER_NAMESPACE, -ETIMEDOUT, 504,
          "sandgate did not decide: it waited for the labels of the namespace payments, but the API "
-         "server did not answer within the time that the request has" DO},
+         "server did not answer before the deadline of the request" DO},
         {CLUSTER_NAMESPACE, -ESHUTDOWN, 503,
          "sandgate did not decide: it waited for the labels of the namespace payments, but this "
          "replica of the gate is stopping" DO},
         {CLUSTER_EVIDENCE, -EBUSY, 503,
-         "sandgate did not decide: no evidence for this workload is known to it, and it waited to "
-         "hear whether some was just applied in the namespace payments, but more such questions "
-         "are open than the gate asks at once" DO},
+         "sandgate did not decide: it knows no evidence for this workload, and it waited to learn "
+         "whether some was just applied in the namespace payments, but too many reviews wait for "
+         "the API server already" DO},
         {CLUSTER_NAMESPACE, -EIO, 503,
          "sandgate did not decide: it waited for the labels of the namespace payments, but the API "
-         "server could not be asked (the gate's log says why), or evidence.namespaces leaves this "
-         "namespace out" DO},
+         "server could not be asked (the gate's log has the reason), or evidence.namespaces does "
+         "not include this namespace" DO},
         {CLUSTER_FRESH, -EIO, 503,
-         "sandgate did not decide: it has not heard of the cluster for longer than "
-         "evidence.maxStaleSeconds, and waited for news, but the API server could not be asked, "
-         "the gate's log says why" DO},
+         "sandgate did not decide: it has received nothing from the API server for longer than "
+         "evidence.maxStaleSeconds, and waited for an update, but the API server could not be "
+         "asked "
+         "(the gate's log has the reason)" DO},
         {CLUSTER_FRESH, -ENOMEM, 503,
-         "sandgate did not decide: it has not heard of the cluster for longer than "
-         "evidence.maxStaleSeconds, and waited for news, but the gate is out of memory" DO},
+         "sandgate did not decide: it has received nothing from the API server for longer than "
+         "evidence.maxStaleSeconds, and waited for an update, but the gate is out of memory" DO},
     };
     cleanup_arena struct arena arena = {0};
 

@@ -238,13 +238,13 @@ class Confirm(Cluster):
         kube.put("namespaces", "", "fresh", {"sandbox.runx.dev/enforce": "required"})
         self.assert_denied(gate.ask(review(namespace="fresh", managed=False)), 403, "gate.annotation.missing")
         self.assertEqual(len(kube.asked_for("/api/v1/namespaces/fresh")), 1)
-        self.assert_denied(gate.ask(review(namespace="nowhere")), 503, "the API server knows no namespace nowhere")
+        self.assert_denied(gate.ask(review(namespace="nowhere")), 503, "the API server has no namespace nowhere")
 
     def test_server_that_does_not_answer_in_time(self):
         kube, gate = self.running()
         kube.held = True
         begun = time.monotonic()
-        self.assert_denied(gate.ask(review(), query="?timeout=2s"), 504, "within the time that the request has")
+        self.assert_denied(gate.ask(review(), query="?timeout=2s"), 504, "before the deadline of the request")
         self.assertLess(time.monotonic() - begun, 2 * SLACK)
         self.assertTrue(gate.ask(review(managed=False))["allowed"])
         self.assertEqual(gate.metric('sandgate_reviews_undecided_total{code="504"}'), 1)

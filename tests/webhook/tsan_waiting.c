@@ -255,14 +255,14 @@ static void play_failures(struct scene *scene)
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
     ask_with(scene, make_review("payments", managed, "", 0), "1s");
     must_be_denied(scene, 504, "Timeout",
-                   "the API server did not answer within the time that the request has");
+                   "the API server did not answer before the deadline of the request");
     must(clock_msec() - begun_msec >= 900, "it waited");
     must_have_asked(scene, 0, 1, 0);
 
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.refused = -EBUSY});
     ask(scene);
-    must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
+    must_be_denied(scene, 503, "ServiceUnavailable", "too many reviews wait for the API server");
     must_have_asked(scene, 0, 1, 0);
 
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){.result = -EIO});
@@ -292,14 +292,13 @@ static void play_namespace(struct scene *scene)
     scene_know(scene, scene->empty);
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("payments", "", "", 0), "5s");
-    must_be_denied(scene, 503, "ServiceUnavailable", "the API server knows no namespace payments");
+    must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace payments");
     must_have_asked(scene, 1, 0, 0);
 
     /* what is no name is not asked for */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("../secrets", managed, "", 0), "5s");
-    must_be_denied(scene, 503, "ServiceUnavailable",
-                   "the API server knows no namespace ../secrets");
+    must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace ../secrets");
     must_have_asked(scene, 0, 0, 0);
 }
 
@@ -389,7 +388,8 @@ static void play_crowd(struct scene *scene)
         must_be_allowed(scene);
         must_say(scene, "\"outcome\":\"unmanaged\"");
         ask(scene);
-        must_be_denied(scene, 503, "ServiceUnavailable", "more such questions are open");
+        must_be_denied(scene, 503, "ServiceUnavailable",
+                       "too many reviews wait for the API server");
         must(clock_msec() - begun_msec < SLOW_SANITIZER_MSEC, "answered at once");
     }
     must(scene->runtime.fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* admin - the admin port: plain HTTP for metrics, probes and the page of denials (gate-v1, section
+ * 8). It has one thread, so what it keeps in struct server needs no lock. */
+
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,8 +15,8 @@
 #define ADMIN_IDLE_SEC 30
 #define ADMIN_POOL_BYTES ((size_t)32 * 1024)
 
-/* The admin port has one thread: what it knows of the evidence needs no lock. */
-static void admin_look(struct server *server, struct metrics_state *ret_state)
+/* The part of the state that comes from the snapshot and the recorder. */
+static void look_at_evidence(struct server *server, struct metrics_state *ret_state)
 {
     const struct server_gate *gate = &server->options.gate;
     struct recorder *recorder = server->options.recorder;
@@ -30,7 +34,7 @@ static void admin_look(struct server *server, struct metrics_state *ret_state)
     ret_state->denials_kept = denials_kept(&recorder->denials);
 }
 
-static struct answer_text admin_metrics(struct server *server, int *ret_status)
+static struct answer_text write_metrics(struct server *server, int *ret_status)
 {
     struct arena cleanup_arena arena = {0};
     struct metrics_state state = {
@@ -44,7 +48,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     struct answer_text answer = {.type = "text/plain; version=0.0.4"};
     struct str text = {0};
 
-    admin_look(server, &state);
+    look_at_evidence(server, &state);
     state.ready = server_health(&server->shared, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
     if (gate->look != NULL) {
         gate->look(gate->runtime, &watch);
@@ -61,7 +65,7 @@ static struct answer_text admin_metrics(struct server *server, int *ret_status)
     return answer;
 }
 
-static enum metrics_path admin_read_path(const char *url)
+static enum metrics_path read_path(const char *url)
 {
     if (strcmp(url, "/metrics") == 0)
         return METRICS_PATH_METRICS;
@@ -74,24 +78,24 @@ static enum metrics_path admin_read_path(const char *url)
     return METRICS_PATH_OTHER;
 }
 
-static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection *mhd,
-                                    const char *url, const char *method, void **state)
+static enum MHD_Result answer_request(struct server *server, struct MHD_Connection *mhd,
+                                      const char *url, const char *method, void **state)
 {
     bool get =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     struct answer_text answer = {0};
     const char *why = NULL;
     int status = MHD_HTTP_NOT_FOUND;
-    enum metrics_path path = admin_read_path(url);
+    enum metrics_path path = read_path(url);
 
     if (path == METRICS_PATH_OTHER) {
         answer = request_status_text(
-            status, "nothing is here: /metrics, /healthz, /readyz, /denials and /denials.json are");
+            status, "no such path: /metrics, /healthz, /readyz, /denials and /denials.json exist");
     } else if (!get) {
         status = MHD_HTTP_METHOD_NOT_ALLOWED;
-        answer = request_status_text(status, "only GET is answered here");
+        answer = request_status_text(status, "only GET and HEAD are allowed");
     } else if (path == METRICS_PATH_METRICS) {
-        answer = admin_metrics(server, &status);
+        answer = write_metrics(server, &status);
     } else if (path == METRICS_PATH_DENIALS) {
         answer = admin_denials(server, mhd, url, &status);
         if (answer.confidential)
@@ -107,9 +111,9 @@ static enum MHD_Result admin_answer(struct server *server, struct MHD_Connection
                          status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD" : NULL, false);
 }
 
-static enum MHD_Result admin_on_access(void *server, struct MHD_Connection *mhd, const char *url,
-                                       const char *method, const char *version, const char *upload,
-                                       size_t *upload_bytes, void **state)
+static enum MHD_Result on_access(void *server, struct MHD_Connection *mhd, const char *url,
+                                 const char *method, const char *version, const char *upload,
+                                 size_t *upload_bytes, void **state)
 {
     (void)version;
     (void)upload;
@@ -121,28 +125,30 @@ static enum MHD_Result admin_on_access(void *server, struct MHD_Connection *mhd,
         *upload_bytes = 0;
         return MHD_YES;
     }
-    return admin_answer(server, mhd, url, method, state);
+    return answer_request(server, mhd, url, method, state);
 }
 
-static void admin_on_completed(void *context, struct MHD_Connection *mhd, void **state,
-                               enum MHD_RequestTerminationCode code)
+static void on_completed(void *context, struct MHD_Connection *mhd, void **state,
+                         enum MHD_RequestTerminationCode code)
 {
     struct server *server = context;
 
     (void)mhd;
     (void)code;
-    if (*state == &server->admin_pages)
+    if (*state == &server->admin_pages) {
+        assert(server->admin_pages > 0);
         server->admin_pages--;
+    }
 }
 
 int admin_start(struct server *server, int listen_fd)
 {
     server->admin = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, admin_on_access, server,
-        MHD_OPTION_NOTIFY_COMPLETED, admin_on_completed, server, MHD_OPTION_LISTEN_SOCKET,
-        listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)ADMIN_MAX_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ADMIN_IDLE_SEC, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        ADMIN_POOL_BYTES, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, on_access, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_LISTEN_SOCKET, listen_fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)ADMIN_MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)ADMIN_IDLE_SEC, MHD_OPTION_CONNECTION_MEMORY_LIMIT, ADMIN_POOL_BYTES,
+        MHD_OPTION_END);
     if (server->admin != NULL)
         return 0;
     (void)close(listen_fd);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin_denials - the last denials of this replica, on the admin port, for who is on this host:
- * with `kubectl port-forward` that is who may do so by the cluster's own rules. */
+/* admin_denials - the last denials of this replica, on the admin port, for clients on this host
+ * only. `kubectl port-forward` makes a client such a one, so the cluster's own access rules decide.
+ */
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "planner/base/buffer.h"
+#include "webhook/server/internal.h"
 #include "webhook/server/loopback.h"
 #include "webhook/server/request.h"
-#include "webhook/server/internal.h"
 
-#define ADMIN_MAX_PAGES 4 /* being sent at once: each may hold DENIALS_MAX_BYTES and more */
+#define ADMIN_MAX_PAGES 4 /* sent at once: each can hold DENIALS_MAX_BYTES and more */
 #define ADMIN_MAX_HEAD_BYTES ((size_t)4 * 1024)
 #define ADMIN_HOST_NAME_BYTES 256
 
-/* The page needs nothing from anywhere. Which style and script of its own may count, its own policy
- * says by their hashes; both hold. */
+/* The page loads nothing. It has a stricter policy of its own, which names its style and its script
+ * by their hashes; a browser applies both. */
 static const char page_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -27,9 +28,9 @@ static struct answer_text refuse(int status, const char *why, int *ret_status)
     return request_status_text(status, why);
 }
 
-/* Also who is on this host may be a browser that a page of somebody else's sent here, under a name
- * of theirs. */
-static bool may_look(struct MHD_Connection *mhd)
+/* The header Host is checked too: a browser on this host can be sent here by a page of another site
+ * whose own name resolves to a loopback address (DNS rebinding). */
+static bool is_local(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -107,7 +108,7 @@ static struct answer_text write_view(struct server *server, bool as_page, int *r
     struct answer_text answer = {0};
 
     if (view != NULL) {
-        denials_look(&server->options.recorder->denials, view);
+        denials_look(&server->shared.recorder->denials, view);
         answer = as_page ? write_page(server, view, now, &arena) : write_json(view, now, &arena);
         denials_view_done(view);
         free(view);
@@ -125,15 +126,18 @@ struct answer_text admin_denials(struct server *server, struct MHD_Connection *m
 {
     bool as_page = strcmp(url, "/denials") == 0;
 
-    if (!may_look(mhd))
-        return refuse(MHD_HTTP_FORBIDDEN,
-                      "denials are shown on this host alone, under the name localhost: use kubectl "
-                      "port-forward",
-                      ret_status);
-    if (server->options.recorder == NULL || (as_page && server->options.denials_page == NULL))
-        return refuse(MHD_HTTP_NOT_FOUND, "nothing is here: look at /denials.json", ret_status);
+    if (!is_local(mhd))
+        return refuse(
+            MHD_HTTP_FORBIDDEN,
+            "denials are shown to clients on this host only, under the name localhost: use "
+            "kubectl port-forward",
+            ret_status);
+    if (server->shared.recorder == NULL)
+        return refuse(MHD_HTTP_NOT_FOUND, "denials are not recorded", ret_status);
+    if (as_page && server->options.denials_page == NULL)
+        return refuse(MHD_HTTP_NOT_FOUND, "no such path: see /denials.json", ret_status);
     if (server->admin_pages >= ADMIN_MAX_PAGES)
         return refuse(MHD_HTTP_SERVICE_UNAVAILABLE,
-                      "too many of these are being sent already: try again", ret_status);
+                      "too many pages of denials are being sent already: try again", ret_status);
     return write_view(server, as_page, ret_status);
 }

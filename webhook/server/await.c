@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* await - asks the cluster for a request, and goes on with it after the answer. See await.h for why
+ * it is decided again from its body. */
+
 #include "webhook/server/await.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "k8s/util/clock.h"
+#include "k8s/util/dns_name.h"
 #include "webhook/answer/exchange.h"
 #include "webhook/server/shared.h"
 
-/* What cannot be a name is asked for by nobody: the answer is known. */
-static bool await_can_exist(struct str name)
-{
-    if (name.len == 0 || name.len > AWAIT_MAX_NAMESPACE_BYTES)
-        return false;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
-            return false;
-    }
-    return true;
-}
-
-static struct confirm await_next(const struct await *await, const struct server_gate *gate,
-                                 const struct exchange *exchange)
+static struct confirm next_step(const struct await *await, const struct server_gate *gate,
+                                const struct exchange *exchange)
 {
     bool stale = gate->is_stale(gate->runtime);
 
@@ -40,14 +31,16 @@ bool await_is_needed(struct await *await, struct server_shared *shared, struct e
 
     if (gate->ask == NULL || !exchange->decided)
         return false;
-    next = await_next(await, gate, exchange);
-    if (next.step == CONFIRM_ASK && next.question != CLUSTER_FRESH && !await_can_exist(name)) {
+    next = next_step(await, gate, exchange);
+    /* no Namespace can have such a name, so the answer is known without a question */
+    if (next.step == CONFIRM_ASK && next.question != CLUSTER_FRESH && !dns_is_label(name)) {
         await->history.asked[next.question] = true;
-        next = await_next(await, gate, exchange);
+        next = next_step(await, gate, exchange);
     }
     if (next.step == CONFIRM_FINAL)
         return false;
     if (next.step == CONFIRM_ASK) {
+        assert(!await->history.asked[next.question]); /* each is asked once */
         await->question = next.question;
         await->namespace_bytes = next.question != CLUSTER_FRESH ? name.len : 0;
         if (await->namespace_bytes > 0)
@@ -58,7 +51,7 @@ bool await_is_needed(struct await *await, struct server_shared *shared, struct e
     return false;
 }
 
-static bool await_count(struct await *await)
+static bool count(struct await *await)
 {
     if (await->question == CLUSTER_FRESH)
         return true;
@@ -66,19 +59,20 @@ static bool await_count(struct await *await)
     return await->counted;
 }
 
-static void await_uncount(struct await *await)
+static void uncount(struct await *await)
 {
     if (await->counted)
         budget_return_wait(&await->shared->budget);
     await->counted = false;
 }
 
-static void await_done(struct cluster_waiter *waiter, int result)
+static void on_answer(struct cluster_waiter *waiter, int result)
 {
     struct await *await = (struct await *)(void *)((char *)waiter - offsetof(struct await, waiter));
 
+    assert(await->history.asked[await->question]);
     await->history.results[await->question] = result;
-    await_uncount(await);
+    uncount(await);
     jobs_put(&await->shared->jobs, await->job);
 }
 
@@ -94,13 +88,13 @@ bool await_ask(struct await *await, struct server_shared *shared, struct job *jo
         last_msec = deadline_msec;
     await->shared = shared;
     await->job = job;
-    await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = await_done};
+    await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = on_answer};
     await->history.asked[await->question] = true;
-    if (await_count(await))
+    if (count(await))
         r = gate->ask(gate->runtime, await->question, name, &await->waiter);
     if (r == 0)
-        return true; /* from here on it may be answered, sent and gone */
-    await_uncount(await);
+        return true; /* the request can be answered and freed by now */
+    uncount(await);
     await->history.results[await->question] = r;
     return false;
 }

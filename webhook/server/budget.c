@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* budget - atomic counters with limits. See budget.h. */
+
 #include "webhook/server/budget.h"
+
+#include <assert.h>
 
 void budget_set_limits(struct budget *budget, uint64_t max_bytes, uint64_t max_in_flight)
 {
@@ -7,7 +11,15 @@ void budget_set_limits(struct budget *budget, uint64_t max_bytes, uint64_t max_i
     atomic_store(&budget->max_in_flight, max_in_flight);
 }
 
-static bool budget_add(_Atomic uint64_t *held, uint64_t more, uint64_t max)
+static void subtract(_Atomic uint64_t *held, uint64_t less)
+{
+    uint64_t before = atomic_fetch_sub(held, less);
+
+    assert(before >= less);
+    (void)before;
+}
+
+static bool add_up_to(_Atomic uint64_t *held, uint64_t more, uint64_t max)
 {
     uint64_t before = atomic_load(held);
 
@@ -20,40 +32,39 @@ static bool budget_add(_Atomic uint64_t *held, uint64_t more, uint64_t max)
 
 bool budget_take_slot(struct budget *budget)
 {
-    return budget_add(&budget->in_flight, 1, atomic_load(&budget->max_in_flight));
+    return add_up_to(&budget->in_flight, 1, atomic_load(&budget->max_in_flight));
 }
 
 void budget_return_slot(struct budget *budget)
 {
-    (void)atomic_fetch_sub(&budget->in_flight, 1);
+    subtract(&budget->in_flight, 1);
 }
 
 bool budget_take_wait(struct budget *budget)
 {
     uint64_t max = atomic_load(&budget->max_in_flight) / BUDGET_WAITING_SHARE;
 
-    return budget_add(&budget->waiting, 1, max > 0 ? max : 1);
+    return add_up_to(&budget->waiting, 1, max > 0 ? max : 1);
 }
 
 void budget_return_wait(struct budget *budget)
 {
-    (void)atomic_fetch_sub(&budget->waiting, 1);
+    subtract(&budget->waiting, 1);
 }
 
 bool budget_take_bytes(struct budget *budget, uint64_t bytes)
 {
-    return budget_add(&budget->bytes, bytes, atomic_load(&budget->max_bytes));
+    return add_up_to(&budget->bytes, bytes, atomic_load(&budget->max_bytes));
 }
 
 void budget_return_bytes(struct budget *budget, uint64_t bytes)
 {
-    (void)atomic_fetch_sub(&budget->bytes, bytes);
+    subtract(&budget->bytes, bytes);
 }
 
 bool budget_take_unfinished(struct budget *budget, struct budget_share *share, uint64_t bytes)
 {
-    if (!budget_add(&share->bytes, bytes,
-                    atomic_load(&budget->max_bytes) / BUDGET_UNFINISHED_SHARE))
+    if (!add_up_to(&share->bytes, bytes, atomic_load(&budget->max_bytes) / BUDGET_UNFINISHED_SHARE))
         return false;
     if (budget_take_bytes(budget, bytes))
         return true;
@@ -63,5 +74,5 @@ bool budget_take_unfinished(struct budget *budget, struct budget_share *share, u
 
 void budget_finish(struct budget_share *share, uint64_t bytes)
 {
-    (void)atomic_fetch_sub(&share->bytes, bytes);
+    subtract(&share->bytes, bytes);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* confirm - the order of questions, and the texts of denials without an answer. See confirm.h. */
+
 #include "webhook/server/confirm.h"
 
 #include <errno.h>
@@ -9,13 +11,14 @@
 #define MAX_NAMESPACE_BYTES 253 /* shown; names end at 63 */
 #define NO_QUESTION ((enum cluster_question)0)
 
-/* All that is judged had its levels looked at; what was not depends on no snapshot. */
+/* Every pod that is judged has a level of enforce. What has none does not depend on a snapshot. */
 static bool depends_on_snapshot(const struct decision *d)
 {
     return d->judged || d->levels.enforce != LEVEL_UNSET;
 }
 
-/* A miss that changes nothing (another reason allows, and nobody is warned) needs no answer. */
+/* Missing evidence that changes nothing (another reason allows the pod, and there is no warning)
+ * needs no answer. */
 static bool miss_counts(const struct decision *d)
 {
     return d->evidence_missed &&
@@ -27,21 +30,23 @@ static bool is_answered(const struct confirm_history *history, enum cluster_ques
     return history->asked[question] && history->results[question] == 0;
 }
 
-/* A miss is confirmed before it denies. Where it can only warn, a question that got no answer
- * leaves the warning: what denies nothing must not deny for want of an answer either. */
+/* Missing evidence must be confirmed before it denies. Where it can only warn, a question without
+ * an answer leaves the warning: a rule that does not deny must not deny because an answer is
+ * missing. */
 static bool is_settled(const struct decision *d, const struct confirm_history *history)
 {
     return is_answered(history, CLUSTER_EVIDENCE) ||
            (d->allowed && history->asked[CLUSTER_EVIDENCE]);
 }
 
-/* Hearing from the server again often answers the others, so it comes first. */
+/* Freshness comes first: a fresh snapshot often answers the other questions too. */
 static enum cluster_question open_question(const struct decision *d, bool stale,
                                            const struct confirm_history *history)
 {
     if (stale && depends_on_snapshot(d) && !is_answered(history, CLUSTER_FRESH))
         return CLUSTER_FRESH;
-    /* not answered by "no such thing": without its labels there is no decision */
+    /* also where the answer was that there is no such Namespace: without its labels there is no
+     * decision */
     if (d->namespace_unseen)
         return CLUSTER_NAMESPACE;
     if (miss_counts(d) && !is_settled(d, history))
@@ -71,26 +76,26 @@ static const char *why(const struct confirm *confirm)
 {
     switch (confirm->result) {
     case -ETIMEDOUT:
-        return "the API server did not answer within the time that the request has";
+        return "the API server did not answer before the deadline of the request";
     case -EBUSY:
-        return "more such questions are open than the gate asks at once";
+        return "too many reviews wait for the API server already";
     case -ESHUTDOWN:
         return "this replica of the gate is stopping";
     case -ENOMEM:
         return "the gate is out of memory";
     default:
         return confirm->question == CLUSTER_FRESH
-                   ? "the API server could not be asked, the gate's log says why"
-                   : "the API server could not be asked (the gate's log says why), or "
-                     "evidence.namespaces leaves this namespace out";
+                   ? "the API server could not be asked (the gate's log has the reason)"
+                   : "the API server could not be asked (the gate's log has the reason), or "
+                     "evidence.namespaces does not include this namespace";
     }
 }
 
 struct str confirm_message(const struct confirm *confirm, struct str namespace_name,
                            struct arena *arena)
 {
-    static const char again[] = "try again; if it stays so, ask an administrator to look at the "
-                                "gate's log and at sandgate_watch_age_seconds";
+    static const char again[] = "try again; if this persists, ask an administrator to check the "
+                                "gate's log and the metric sandgate_watch_age_seconds";
     struct str name = clean_cut(namespace_name, MAX_NAMESPACE_BYTES);
     int n = (int)name.len;
 
@@ -98,8 +103,8 @@ struct str confirm_message(const struct confirm *confirm, struct str namespace_n
     case CLUSTER_NAMESPACE:
         if (confirm->result == 0)
             return arena_format(arena,
-                                "sandgate did not decide: the API server knows no namespace %.*s, "
-                                "so its labels are not known; create it, or try again if it is new",
+                                "sandgate did not decide: the API server has no namespace %.*s, so "
+                                "its labels are unknown; create it, or try again if it is new",
                                 n, name.ptr);
         return arena_format(arena,
                             "sandgate did not decide: it waited for the labels of the namespace "
@@ -107,14 +112,15 @@ struct str confirm_message(const struct confirm *confirm, struct str namespace_n
                             n, name.ptr, why(confirm), again);
     case CLUSTER_EVIDENCE:
         return arena_format(arena,
-                            "sandgate did not decide: no evidence for this workload is known to "
-                            "it, and it waited to hear whether some was just applied in the "
-                            "namespace %.*s, but %s; %s",
+                            "sandgate did not decide: it knows no evidence for this workload, and "
+                            "it waited to learn whether some was just applied in the namespace "
+                            "%.*s, but %s; %s",
                             n, name.ptr, why(confirm), again);
     case CLUSTER_FRESH:
         return arena_format(arena,
-                            "sandgate did not decide: it has not heard of the cluster for longer "
-                            "than evidence.maxStaleSeconds, and waited for news, but %s; %s",
+                            "sandgate did not decide: it has received nothing from the API server "
+                            "for longer than evidence.maxStaleSeconds, and waited for an update, "
+                            "but %s; %s",
                             why(confirm), again);
     }
     return STR("sandgate did not decide: try again");

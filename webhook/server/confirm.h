@@ -3,12 +3,12 @@
 #define WEBHOOK_SERVER_CONFIRM_H
 
 /*
- * confirm - what has to be asked of the API server before a decision is final, and what is said
- * where no answer came (gate-v1, sections 2 to 4 and 8). For sources that learn of things late; a
- * folder is never asked.
+ * confirm - which question the API server has to answer before a decision is final, and the denial
+ * where it gave no answer (gate-v1, sections 2 to 4 and 8). Only for a watched cluster, which
+ * learns of changes late; a folder is never asked.
  *
- * Pure. Each question is asked at most once a request, so that no request goes round for ever:
- * first to hear from the server at all, then for the namespace, then for the evidence.
+ * Pure. Each question is asked at most once for a request, so the number of rounds is bounded. The
+ * order is: freshness of the snapshot, then the namespace, then the evidence.
  *
  * Errors     none; confirm_message(): absent where the arena is full.
  */
@@ -22,31 +22,32 @@
 
 #define CONFIRM_QUESTIONS (CLUSTER_FRESH + 1)
 
-/* What a request has asked so far, by question. */
+/* What was asked for a request so far, by question. */
 struct confirm_history {
     bool asked[CONFIRM_QUESTIONS];
-    int results[CONFIRM_QUESTIONS]; /* as struct cluster_waiter has them; where asked */
+    int results[CONFIRM_QUESTIONS]; /* as of struct cluster_waiter; valid where asked is true */
 };
 
-/* The zero of it admits nothing. */
+/* The zero value admits nothing. */
 enum confirm_step {
     CONFIRM_DENY = 0, /* the question is open and cannot be asked again */
-    CONFIRM_ASK,      /* wait for the answer, then decide anew */
-    CONFIRM_FINAL,    /* nothing is open: the decision is the answer */
+    CONFIRM_ASK,      /* wait for the answer, then decide again */
+    CONFIRM_FINAL,    /* no question is open: the decision is the answer */
 };
 
 struct confirm {
     enum confirm_step step;
     enum cluster_question question; /* ASK, DENY */
-    int result;                     /* DENY: why; 0: there is no such Namespace */
+    int result;                     /* DENY: the reason; 0: there is no such Namespace */
 };
 
-/* `stale`: nothing was heard for maxStaleSeconds. */
+/* stale: the API server sent nothing for evidence.maxStaleSeconds. */
 struct confirm confirm_next(const struct decision *decision, bool stale,
                             const struct confirm_history *history)
     __attribute__((warn_unused_result, nonnull));
 
-/* Of a denial: its code, 503 or 504, and its message: what was waited for, why, what to do. */
+/* Of a denial: its code, 503 or 504, and its message, which says what the gate waited for, why it
+ * got no answer, and what to do. */
 int confirm_code(const struct confirm *confirm) __attribute__((nonnull));
 struct str confirm_message(const struct confirm *confirm, struct str namespace_name,
                            struct arena *arena) __attribute__((nonnull));

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* connection - phases of a TLS connection, and the transport functions that GnuTLS calls. See
+ * connection.h. */
+
 #include "webhook/server/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +15,9 @@
 
 #define PHASE_BITS 3
 #define PHASE_MASK ((UINT64_C(1) << PHASE_BITS) - 1)
+#define MAX_PARTS 8 /* of one write; GnuTLS calls again with the rest */
+
+_Static_assert(CONNECTION_CUT <= PHASE_MASK, "a phase fits into its bits");
 
 static uint64_t phase_word(enum connection_phase phase, uint64_t since)
 {
@@ -30,12 +37,13 @@ bool connection_step(struct connection *connection, enum connection_phase from,
 {
     uint64_t seen = atomic_load(&connection->phase);
 
+    assert(from != CONNECTION_CUT && to != CONNECTION_NONE); /* CUT is final */
     return (seen & PHASE_MASK) == (uint64_t)from &&
            atomic_compare_exchange_strong(&connection->phase, &seen, phase_word(to, clock_msec()));
 }
 
-/* FIONREAD: received and not read; TIOCOUTQ: sent and not taken. */
-static bool connection_has_bytes(const struct connection *connection, unsigned long which)
+/* FIONREAD: received but not read. TIOCOUTQ: written but not acknowledged by the peer. */
+static bool has_bytes(const struct connection *connection, unsigned long which)
 {
     int bytes = 0;
 
@@ -44,24 +52,26 @@ static bool connection_has_bytes(const struct connection *connection, unsigned l
 
 bool connection_cut(struct connection *connection, enum connection_phase seen, uint64_t since)
 {
-    static const struct linger forget = {.l_onoff = 1};
+    static const struct linger discard = {.l_onoff = 1};
     uint64_t word = phase_word(seen, since);
 
-    /* one whose next request lies in the socket already is not idle any more */
-    if (seen == CONNECTION_IDLE && connection_has_bytes(connection, FIONREAD))
+    assert(seen != CONNECTION_NONE && seen != CONNECTION_CUT);
+    /* not idle: the next request is in the socket buffer already */
+    if (seen == CONNECTION_IDLE && has_bytes(connection, FIONREAD))
         return false;
     if (!atomic_compare_exchange_strong(&connection->phase, &word,
                                         phase_word(CONNECTION_CUT, since)))
         return false;
-    /* what a peer does not take would stay with the system long after */
-    if (connection_has_bytes(connection, TIOCOUTQ))
-        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &forget, sizeof(forget));
-    /* its thread wakes, reads an end, and closes; where writing is left open it says goodbye */
+    /* otherwise the system would keep data that the peer does not read long after the close */
+    if (has_bytes(connection, TIOCOUTQ))
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &discard, sizeof(discard));
+    /* its thread wakes, reads an end of file and closes; where writing stays open, it sends a close
+     * notification */
     (void)shutdown(connection->fd, seen == CONNECTION_IDLE ? SHUT_RD : SHUT_RDWR);
     return true;
 }
 
-static ssize_t connection_pull(gnutls_transport_ptr_t ptr, void *data, size_t size)
+static ssize_t pull(gnutls_transport_ptr_t ptr, void *data, size_t size)
 {
     struct connection *connection = ptr;
     uint64_t since = 0;
@@ -80,14 +90,15 @@ static ssize_t connection_pull(gnutls_transport_ptr_t ptr, void *data, size_t si
     return n;
 }
 
-static ssize_t connection_send(struct connection *connection, const giovec_t *parts, int count)
+static ssize_t send_parts(struct connection *connection, const giovec_t *parts, int count)
 {
-    struct iovec all[8] = {{.iov_base = connection->held, .iov_len = connection->held_bytes}};
+    struct iovec all[MAX_PARTS] = {
+        {.iov_base = connection->held, .iov_len = connection->held_bytes}};
     struct msghdr message = {.msg_iov = all};
     int used = connection->held_bytes > 0 ? 1 : 0;
     ssize_t n = 0;
 
-    for (int i = 0; i < count && used < (int)(sizeof(all) / sizeof(all[0])); i++)
+    for (int i = 0; i < count && used < MAX_PARTS; i++)
         all[used++] = (struct iovec){.iov_base = parts[i].iov_base, .iov_len = parts[i].iov_len};
     message.msg_iovlen = (size_t)used;
     n = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
@@ -107,16 +118,16 @@ static ssize_t connection_send(struct connection *connection, const giovec_t *pa
     return -1;
 }
 
-static ssize_t connection_push(gnutls_transport_ptr_t ptr, const giovec_t *parts, int count)
+static ssize_t push(gnutls_transport_ptr_t ptr, const giovec_t *parts, int count)
 {
     struct connection *connection = ptr;
     size_t bytes = 0;
 
     for (int i = 0; i < count; i++)
         bytes += parts[i].iov_len;
-    if (!connection->hold_next || bytes > sizeof(connection->held)) {
+    if (!connection->hold_next || bytes > sizeof(connection->held) - connection->held_bytes) {
         connection->hold_next = false;
-        return connection_send(connection, parts, count);
+        return send_parts(connection, parts, count);
     }
     for (int i = 0; i < count; i++) {
         memcpy(connection->held + connection->held_bytes, parts[i].iov_base, parts[i].iov_len);
@@ -126,9 +137,9 @@ static ssize_t connection_push(gnutls_transport_ptr_t ptr, const giovec_t *parts
     return (ssize_t)bytes;
 }
 
-/* Called for each Finished message, the peer's and ours: after both the handshake is done. */
-static int connection_on_finished(gnutls_session_t session, unsigned type, unsigned when,
-                                  unsigned incoming, const gnutls_datum_t *message)
+/* Called for each of the two Finished messages; the handshake is complete after both. */
+static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
+                       const gnutls_datum_t *message)
 {
     struct connection *connection = gnutls_transport_get_ptr(session);
 
@@ -160,24 +171,24 @@ int connection_begin(struct connection *connection,
         MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
     connection->credentials = tls_credentials(connection->shared->tls);
     gnutls_transport_set_ptr(connection->session, connection);
-    gnutls_transport_set_pull_function(connection->session, connection_pull);
-    gnutls_transport_set_vec_push_function(connection->session, connection_push);
+    gnutls_transport_set_pull_function(connection->session, pull);
+    gnutls_transport_set_vec_push_function(connection->session, push);
     gnutls_handshake_set_hook_function(connection->session, GNUTLS_HANDSHAKE_FINISHED,
-                                       GNUTLS_HOOK_POST, connection_on_finished);
+                                       GNUTLS_HOOK_POST, on_finished);
     return tls_prepare(connection->credentials, connection->session);
 }
 
-bool connection_may_ask(struct connection *connection, struct tls *tls)
+bool connection_client_allowed(struct connection *connection, struct tls *tls)
 {
     uint64_t generation = tls_generation(tls);
     struct tls_credentials *newest = NULL;
 
-    if (connection->asked && connection->asked_generation == generation)
-        return connection->may_ask;
+    if (connection->client_checked && connection->checked_generation == generation)
+        return connection->client_allowed;
     newest = tls_credentials(tls);
-    connection->may_ask = tls_client_may_ask(newest, connection->session);
-    connection->asked_generation = generation;
-    connection->asked = true;
+    connection->client_allowed = tls_client_may_ask(newest, connection->session);
+    connection->checked_generation = generation;
+    connection->client_checked = true;
     tls_credentials_unref(newest);
-    return connection->may_ask;
+    return connection->client_allowed;
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* connection_table - the list of connections under one lock, and the hash table of addresses. See
+ * connection_table.h for which connection is cut. */
+
 #include "webhook/server/connection_table.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "webhook/server/connection.h"
+
+#define MAX_TRIES 8
 
 int connection_table_init(struct connection_table *table, struct metrics *metrics,
                           uint64_t max_connections, uint64_t slow_msec)
@@ -22,7 +28,7 @@ void connection_table_done(struct connection_table *table)
     (void)pthread_mutex_destroy(&table->lock);
 }
 
-static void peer_read_address(const struct sockaddr *address, unsigned char ret_address[static 16])
+static void read_address(const struct sockaddr *address, unsigned char ret_address[static 16])
 {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     struct sockaddr_in6 six = {0};
@@ -53,8 +59,8 @@ void peer_write(const struct peer *peer, char ret_text[static PEER_TEXT_BYTES])
         (void)inet_ntop(AF_INET6, &six, ret_text, PEER_TEXT_BYTES);
 }
 
-static struct peer **peer_bucket(struct connection_table *table,
-                                 const unsigned char address[static 16])
+static struct peer **bucket_of(struct connection_table *table,
+                               const unsigned char address[static 16])
 {
     unsigned hash = 0;
 
@@ -63,14 +69,14 @@ static struct peer **peer_bucket(struct connection_table *table,
     return &table->peers[hash % CONNECTION_TABLE_PEER_BUCKETS];
 }
 
-static struct peer *peer_get(struct connection_table *table, const struct sockaddr *address)
+static struct peer *get_peer(struct connection_table *table, const struct sockaddr *address)
 {
     unsigned char key[16];
     struct peer **bucket = NULL;
     struct peer *peer = NULL;
 
-    peer_read_address(address, key);
-    bucket = peer_bucket(table, key);
+    read_address(address, key);
+    bucket = bucket_of(table, key);
     for (peer = *bucket; peer != NULL; peer = peer->next)
         if (memcmp(peer->address, key, sizeof(key)) == 0)
             break;
@@ -86,10 +92,11 @@ static struct peer *peer_get(struct connection_table *table, const struct sockad
     return peer;
 }
 
-static void peer_put(struct connection_table *table, struct peer *peer)
+static void put_peer(struct connection_table *table, struct peer *peer)
 {
-    struct peer **at = peer_bucket(table, peer->address);
+    struct peer **at = bucket_of(table, peer->address);
 
+    assert(peer->count > 0);
     if (--peer->count > 0)
         return;
     while (*at != peer)
@@ -98,13 +105,13 @@ static void peer_put(struct connection_table *table, struct peer *peer)
     free(peer);
 }
 
-static bool connection_table_is_unfinished(enum connection_phase phase)
+static bool is_unfinished(enum connection_phase phase)
 {
     return phase == CONNECTION_HANDSHAKE || phase == CONNECTION_REQUEST;
 }
 
-static bool connection_table_cut(struct connection_table *table, struct connection *connection,
-                                 enum connection_phase seen, uint64_t since, enum metrics_cut why)
+static bool cut(struct connection_table *table, struct connection *connection,
+                enum connection_phase seen, uint64_t since, enum metrics_cut why)
 {
     if (!connection_cut(connection, seen, since))
         return false;
@@ -113,11 +120,11 @@ static bool connection_table_cut(struct connection_table *table, struct connecti
     return true;
 }
 
-/* The one that is longest in such a phase; of one address only, where peer is given. */
-static struct connection *connection_table_longest(struct connection_table *table,
-                                                   const struct peer *peer, bool idle,
-                                                   enum connection_phase *ret_phase,
-                                                   uint64_t *ret_since)
+/* The connection that has been idle longest, or unfinished longest where idle is false; of one
+ * address only where peer is not NULL. */
+static struct connection *find_longest(struct connection_table *table, const struct peer *peer,
+                                       bool idle, enum connection_phase *ret_phase,
+                                       uint64_t *ret_since)
 {
     struct connection *longest = NULL;
 
@@ -125,7 +132,7 @@ static struct connection *connection_table_longest(struct connection_table *tabl
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
-        if ((idle ? phase != CONNECTION_IDLE : !connection_table_is_unfinished(phase)) ||
+        if ((idle ? phase != CONNECTION_IDLE : !is_unfinished(phase)) ||
             (peer != NULL && c->peer != peer) || (longest != NULL && since >= *ret_since))
             continue;
         longest = c;
@@ -135,40 +142,40 @@ static struct connection *connection_table_longest(struct connection_table *tabl
     return longest;
 }
 
-static const struct peer *connection_table_fullest_peer(struct connection_table *table)
+static const struct peer *find_busiest_peer(struct connection_table *table)
 {
-    const struct peer *fullest = NULL;
+    const struct peer *busiest = NULL;
 
     for (struct connection *c = table->first; c != NULL; c = c->next)
-        c->peer->tally = 0;
+        c->peer->unfinished = 0;
     for (struct connection *c = table->first; c != NULL; c = c->next) {
         uint64_t since = 0;
 
-        if (!connection_table_is_unfinished(connection_phase(c, &since)))
+        if (!is_unfinished(connection_phase(c, &since)))
             continue;
-        c->peer->tally++;
-        if (fullest == NULL || c->peer->tally > fullest->tally)
-            fullest = c->peer;
+        c->peer->unfinished++;
+        if (busiest == NULL || c->peer->unfinished > busiest->unfinished)
+            busiest = c->peer;
     }
-    return fullest;
+    return busiest;
 }
 
-/* Who was seen idle may have begun a request since: then the next one is looked for. */
-static void connection_table_cut_one(struct connection_table *table)
+/* A connection that was seen idle can have begun a request since then: the next one is tried. */
+static void cut_one(struct connection_table *table)
 {
-    for (size_t tries = 0; tries < 8; tries++) {
+    for (size_t tries = 0; tries < MAX_TRIES; tries++) {
         enum connection_phase phase = CONNECTION_NONE;
         uint64_t since = 0;
-        struct connection *who = connection_table_longest(table, NULL, true, &phase, &since);
+        struct connection *found = find_longest(table, NULL, true, &phase, &since);
 
-        if (who == NULL) {
-            const struct peer *fullest = connection_table_fullest_peer(table);
+        if (found == NULL) {
+            const struct peer *busiest = find_busiest_peer(table);
 
-            if (fullest == NULL)
+            if (busiest == NULL)
                 return;
-            who = connection_table_longest(table, fullest, false, &phase, &since);
+            found = find_longest(table, busiest, false, &phase, &since);
         }
-        if (who == NULL || connection_table_cut(table, who, phase, since, METRICS_CUT_CROWDED))
+        if (found == NULL || cut(table, found, phase, since, METRICS_CUT_CROWDED))
             return;
     }
 }
@@ -183,7 +190,7 @@ struct connection *connection_table_open(struct connection_table *table,
         return NULL;
     connection_init(connection, shared, mhd, fd);
     (void)pthread_mutex_lock(&table->lock);
-    connection->peer = peer_get(table, address);
+    connection->peer = get_peer(table, address);
     if (connection->peer == NULL) {
         (void)pthread_mutex_unlock(&table->lock);
         free(connection);
@@ -194,7 +201,7 @@ struct connection *connection_table_open(struct connection_table *table,
         table->first->before = connection;
     table->first = connection;
     if (atomic_fetch_add(&table->count, 1) + 1 - table->cut > atomic_load(&table->max_connections))
-        connection_table_cut_one(table);
+        cut_one(table);
     (void)pthread_mutex_unlock(&table->lock);
     return connection;
 }
@@ -210,10 +217,12 @@ void connection_table_close(struct connection_table *table, struct connection *c
         connection->before->next = connection->next;
     else
         table->first = connection->next;
-    if (connection_phase(connection, &since) == CONNECTION_CUT)
+    if (connection_phase(connection, &since) == CONNECTION_CUT) {
+        assert(table->cut > 0);
         table->cut--;
+    }
     (void)atomic_fetch_sub(&table->count, 1);
-    peer_put(table, connection->peer);
+    put_peer(table, connection->peer);
     (void)pthread_mutex_unlock(&table->lock);
     tls_credentials_unref(connection->credentials);
     free(connection);
@@ -228,9 +237,9 @@ uint64_t connection_table_sweep(struct connection_table *table, uint64_t now_mse
         uint64_t since = 0;
         enum connection_phase phase = connection_phase(c, &since);
 
-        if ((connection_table_is_unfinished(phase) || phase == CONNECTION_ANSWER) &&
+        if ((is_unfinished(phase) || phase == CONNECTION_ANSWER) &&
             now_msec >= since + table->slow_msec)
-            (void)connection_table_cut(table, c, phase, since, METRICS_CUT_SLOW);
+            (void)cut(table, c, phase, since, METRICS_CUT_SLOW);
     }
     count = atomic_load(&table->count);
     (void)pthread_mutex_unlock(&table->lock);
@@ -239,7 +248,7 @@ uint64_t connection_table_sweep(struct connection_table *table, uint64_t now_mse
 
 uint64_t connection_table_cut_idle(struct connection_table *table)
 {
-    uint64_t begun = 0;
+    uint64_t active = 0;
 
     (void)pthread_mutex_lock(&table->lock);
     for (struct connection *c = table->first; c != NULL; c = c->next) {
@@ -250,12 +259,12 @@ uint64_t connection_table_cut_idle(struct connection_table *table)
             continue;
         if ((phase != CONNECTION_IDLE && phase != CONNECTION_HANDSHAKE) ||
             !connection_cut(c, phase, since))
-            begun++;
+            active++;
         else
             table->cut++;
     }
     (void)pthread_mutex_unlock(&table->lock);
-    return begun;
+    return active;
 }
 
 void connection_table_cut_all(struct connection_table *table)

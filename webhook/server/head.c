@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* head - reads Content-Length, Transfer-Encoding, Content-Type, Content-Encoding and Accept, and
+ * the query parameter timeout. See head.h. */
+
 #include "webhook/server/head.h"
 
 #define MSEC_PER_SEC 1000
 #define MAX_TIMEOUT_DIGITS 9
+#define MAX_FRACTION_DIGITS 3
 
-static struct str head_cut(struct str *rest, char at)
+/* Takes the part up to the delimiter, or all, off the front of *rest. */
+static struct str cut(struct str *rest, char at)
 {
     const char *found = rest->len > 0 ? memchr(rest->ptr, at, rest->len) : NULL;
     size_t n = found != NULL ? (size_t)(found - rest->ptr) : rest->len;
@@ -16,7 +21,7 @@ static struct str head_cut(struct str *rest, char at)
     return str_trim(part);
 }
 
-static enum document_syntax head_type_syntax(struct str type)
+static enum document_syntax syntax_of(struct str type)
 {
     if (str_equal_ascii_nocase(type, STR("application/json")))
         return DOCUMENT_JSON;
@@ -27,11 +32,11 @@ static enum document_syntax head_type_syntax(struct str type)
     return 0;
 }
 
-/* `q=0`, `q=0.0`: named in order to be refused */
-static bool head_is_refused(struct str parameters)
+/* `q=0`, `q=0.0`: the client names the type in order to refuse it. */
+static bool is_refused(struct str parameters)
 {
     while (parameters.len > 0) {
-        struct str parameter = head_cut(&parameters, ';');
+        struct str parameter = cut(&parameters, ';');
 
         if (!str_starts_with_ascii_nocase(parameter, STR("q=0")))
             continue;
@@ -43,21 +48,21 @@ static bool head_is_refused(struct str parameters)
     return false;
 }
 
-static void head_add_accept(struct head *head, struct str value)
+static void add_accept(struct head *head, struct str value)
 {
     while (value.len > 0) {
-        struct str range = head_cut(&value, ',');
-        enum document_syntax syntax = head_type_syntax(head_cut(&range, ';'));
+        struct str range = cut(&value, ',');
+        enum document_syntax syntax = syntax_of(cut(&range, ';'));
 
-        if (head_is_refused(range))
+        if (is_refused(range))
             continue;
         head->accepts_json |= syntax == DOCUMENT_JSON;
         head->accepts_yaml |= syntax == DOCUMENT_YAML;
     }
 }
 
-/* What no name of a field holds: a proxy in front may have read another field there. */
-static bool head_is_name(struct str name)
+/* With any other byte, a proxy in front of the gate can have read another field there. */
+static bool is_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         if (name.ptr[i] <= ' ' || name.ptr[i] > '~' || name.ptr[i] == ':')
@@ -66,7 +71,7 @@ static bool head_is_name(struct str name)
     return name.len > 0;
 }
 
-static bool head_is_value(struct str value)
+static bool is_value(struct str value)
 {
     for (size_t i = 0; i < value.len; i++) {
         if (((unsigned char)value.ptr[i] < ' ' && value.ptr[i] != '\t') || value.ptr[i] == '\x7f')
@@ -75,18 +80,18 @@ static bool head_is_value(struct str value)
     return true;
 }
 
-/* libmicrohttpd joins the name of a field to the line that continues it, where nothing stands
- * between: `Transfer-Encoding:`, line end, ` chunked` arrives as one long name. */
-static bool head_is_continued(struct str name, struct str field)
+/* libmicrohttpd joins the name of a field with the line that continues it where the value is empty:
+ * `Transfer-Encoding:`, line end, ` chunked` arrives as one long name. */
+static bool is_continued(struct str name, struct str field)
 {
     return name.len > field.len && str_starts_with_ascii_nocase(name, field);
 }
 
 void head_add(struct head *head, struct str name, struct str value)
 {
-    head->malformed |= !head_is_name(name) || !head_is_value(value) ||
-                       head_is_continued(name, STR("transfer-encoding")) ||
-                       head_is_continued(name, STR("content-length"));
+    head->malformed |= !is_name(name) || !is_value(value) ||
+                       is_continued(name, STR("transfer-encoding")) ||
+                       is_continued(name, STR("content-length"));
     if (str_equal_ascii_nocase(name, STR("content-length"))) {
         head->lengths++;
         head->length_read =
@@ -100,7 +105,7 @@ void head_add(struct head *head, struct str name, struct str value)
     } else if (str_equal_ascii_nocase(name, STR("content-encoding"))) {
         head->encoded |= !str_equal_ascii_nocase(str_trim(value), STR("identity"));
     } else if (str_equal_ascii_nocase(name, STR("accept"))) {
-        head_add_accept(head, value);
+        add_accept(head, value);
     }
 }
 
@@ -114,7 +119,7 @@ enum document_syntax head_syntax(const struct head *head)
 {
     struct str rest = head->type;
 
-    return head->types == 1 ? head_type_syntax(head_cut(&rest, ';')) : 0;
+    return head->types == 1 ? syntax_of(cut(&rest, ';')) : 0;
 }
 
 enum answer_format head_format(const struct head *head)
@@ -122,8 +127,8 @@ enum answer_format head_format(const struct head *head)
     return head->accepts_yaml && !head->accepts_json ? ANSWER_YAML : ANSWER_JSON;
 }
 
-/* The unit that s begins with, in microseconds; nanoseconds count as none. */
-static size_t head_read_unit(struct str s, uint64_t *ret_usec)
+/* The unit at the beginning of s, in microseconds; nanoseconds count as 0. Returns its length. */
+static size_t read_unit(struct str s, uint64_t *ret_usec)
 {
     static const struct {
         struct str name;
@@ -146,7 +151,7 @@ static size_t head_read_unit(struct str s, uint64_t *ret_usec)
     return 0;
 }
 
-static size_t head_count_digits(struct str s)
+static size_t count_digits(struct str s)
 {
     size_t n = 0;
 
@@ -155,10 +160,10 @@ static size_t head_count_digits(struct str s)
     return n;
 }
 
-/* One number with its unit: the fraction below a unit's thousandth is cut. */
-static size_t head_read_term(struct str s, uint64_t *ret_usec)
+/* One number with its unit; of a fraction, three digits count. Returns its length, 0 on failure. */
+static size_t read_term(struct str s, uint64_t *ret_usec)
 {
-    size_t whole = head_count_digits(s), at = whole, unit = 0;
+    size_t whole = count_digits(s), at = whole, unit = 0;
     uint64_t value = 0, scale = 1, usec = 0;
 
     if (whole == 0 || whole > MAX_TIMEOUT_DIGITS)
@@ -167,15 +172,15 @@ static size_t head_read_term(struct str s, uint64_t *ret_usec)
         value = value * 10 + (uint64_t)(s.ptr[i] - '0');
     if (at < s.len && s.ptr[at] == '.') {
         struct str fraction = {.ptr = s.ptr + at + 1, .len = s.len - at - 1};
-        size_t digits = head_count_digits(fraction);
+        size_t digits = count_digits(fraction);
 
-        for (size_t i = 0; i < digits && i < 3; i++) {
+        for (size_t i = 0; i < digits && i < MAX_FRACTION_DIGITS; i++) {
             value = value * 10 + (uint64_t)(fraction.ptr[i] - '0');
             scale *= 10;
         }
         at += 1 + digits;
     }
-    unit = head_read_unit((struct str){.ptr = s.ptr + at, .len = s.len - at}, &usec);
+    unit = read_unit((struct str){.ptr = s.ptr + at, .len = s.len - at}, &usec);
     *ret_usec = value * usec / scale;
     return unit > 0 ? at + unit : 0;
 }
@@ -186,7 +191,7 @@ uint64_t head_timeout_msec(struct str value)
 
     while (value.len > 0) {
         uint64_t usec = 0;
-        size_t n = head_read_term(value, &usec);
+        size_t n = read_term(value, &usec);
 
         if (n == 0)
             return HEAD_DEFAULT_TIMEOUT_MSEC;

@@ -3,9 +3,9 @@
 #define WEBHOOK_SERVER_HEAD_H
 
 /*
- * head - what of a request's header fields decides how it is answered (gate-v1, section 8).
+ * head - the header fields of a request that decide how it is answered (gate-v1, section 8).
  *
- * Pure, never fails; values are borrowed from the request.
+ * Pure, never fails. Values are borrowed from the request.
  */
 
 #include <stdbool.h>
@@ -20,33 +20,35 @@
 #define HEAD_MAX_TIMEOUT_MSEC 600000
 
 struct head {
-    unsigned lengths; /* how often Content-Length was given */
-    unsigned transfers;
-    unsigned types;
-    bool chunked;      /* the one transfer coding is `chunked` */
-    bool encoded;      /* a content encoding but `identity` */
-    bool length_read;  /* length_bytes is set */
-    bool accepts_json; /* by name */
-    bool accepts_yaml; /* by name */
-    bool malformed;    /* a field that no sender of HTTP writes, which others may read otherwise */
-    struct str type;   /* Content-Type */
+    unsigned lengths;   /* how many fields Content-Length there are */
+    unsigned transfers; /* Transfer-Encoding */
+    unsigned types;     /* Content-Type */
+    bool chunked;       /* the transfer coding is `chunked` and nothing else */
+    bool encoded;       /* a content encoding other than `identity` */
+    bool length_read;   /* length_bytes is set */
+    bool accepts_json;  /* named in Accept */
+    bool accepts_yaml;  /* likewise */
+    bool malformed; /* a field that HTTP does not allow, and that a proxy can read in another way */
+    struct str type; /* Content-Type */
     uint64_t length_bytes;
 };
 
-/* One field of the head. */
+/* Adds one field. */
 void head_add(struct head *head, struct str name, struct str value);
 
-/* Two framings, a length given twice or one that cannot be read, a coding but `chunked`, or a
- * malformed field, which may hide another. */
+/* Whether the length of the body is ambiguous: two framings, a length given twice, a length that
+ * cannot be read, a transfer coding other than `chunked`, or a malformed field, which can hide
+ * another. */
 bool head_is_framed_twice(const struct head *head);
 
 /* 0 where the type is neither JSON nor YAML, or not given exactly once. */
 enum document_syntax head_syntax(const struct head *head);
 
-/* YAML where it is asked for and JSON is not. */
+/* YAML where Accept names it and does not name JSON. */
 enum answer_format head_format(const struct head *head);
 
-/* `5s`, `1m30s`, `250ms`: durations as Go writes them. */
+/* Reads a duration as Go writes them: `5s`, `1m30s`, `250ms`. HEAD_DEFAULT_TIMEOUT_MSEC for
+ * anything else; at most HEAD_MAX_TIMEOUT_MSEC. */
 uint64_t head_timeout_msec(struct str value);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * health - says whether the process lives (/healthz) and whether it can decide (/readyz).
- *
- * A file of its own because both ports and the metrics use it.
- */
+/* health - whether the process runs (/healthz) and whether it can decide (/readyz). Both ports and
+ * the metrics use it. */
 
 #include "webhook/server/health.h"
 
@@ -26,7 +23,7 @@ static const char *why_not_ready(struct server_shared *shared)
         return gate->why_not_ready != NULL ? gate->why_not_ready(gate->why_context) : NULL;
     return gate->why_no_snapshot != NULL
                ? gate->why_no_snapshot
-               : "not ready: the first full list of evidence is not there yet";
+               : "not ready: the first full list of evidence has not arrived yet";
 }
 
 int server_health(struct server_shared *shared, enum metrics_path path, const char **ret_why)

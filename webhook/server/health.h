@@ -12,8 +12,8 @@
 
 struct server_shared;
 
-/* The HTTP status for METRICS_PATH_HEALTHZ or METRICS_PATH_READYZ. *ret_why, a static text, is set
- * only where the status is not 200. */
+/* path is METRICS_PATH_HEALTHZ or METRICS_PATH_READYZ. Returns 200 or 503; *ret_why, a static text,
+ * is set only for 503. */
 int server_health(struct server_shared *shared, enum metrics_path path, const char **ret_why)
     __attribute__((nonnull));
 

@@ -3,7 +3,7 @@
 #define WEBHOOK_SERVER_INTERNAL_H
 
 /*
- * internal - what the server's files share; nobody else includes it.
+ * internal - struct server, which only server.c and the files of the admin port see.
  */
 
 #include "webhook/server/connection_table.h"
@@ -21,18 +21,19 @@ struct server {
     int listen_fd; /* owned; closed after the daemon, which polls it */
     uint16_t webhook_port;
     uint16_t admin_port;
-    uint64_t max_descriptors; /* that the process may have open */
+    uint64_t max_descriptors; /* RLIMIT_NOFILE */
 
-    /* the admin port's own thread's */
+    /* used by the thread of the admin port only, so without a lock */
     struct metrics_evidence evidence;
-    unsigned admin_pages; /* of /denials, on their way */
+    unsigned admin_pages; /* answers of /denials that are being sent */
 };
 
-/* The plain port for probes and metrics. Takes over the descriptor, even where it fails. */
+/* Starts the plain HTTP port for probes and metrics. Takes over the descriptor, also on failure. 0,
+ * -EIO. */
 int admin_start(struct server *server, int listen_fd) __attribute__((warn_unused_result));
 
-/* admin_denials.c: the answer of /denials and /denials.json. A confidential one counts among
- * admin_pages until it is sent. */
+/* admin_denials.c: the answer of /denials and /denials.json. An answer that is confidential is
+ * counted in admin_pages until it is sent. */
 struct answer_text admin_denials(struct server *server, struct MHD_Connection *mhd, const char *url,
                                  int *ret_status);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* jobs - runs queued work on threads of its own, in the order in which it was put. See jobs.h. */
+
 #include "webhook/server/jobs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-static void *jobs_run(void *argument)
+static void *run_jobs(void *argument)
 {
     struct jobs *jobs = argument;
 
@@ -41,7 +44,7 @@ int jobs_start(struct jobs *jobs, unsigned threads)
     if (error == 0)
         error = pthread_cond_init(&jobs->more, NULL);
     while (error == 0 && jobs->count < threads) {
-        error = pthread_create(&jobs->threads[jobs->count], NULL, jobs_run, jobs);
+        error = pthread_create(&jobs->threads[jobs->count], NULL, run_jobs, jobs);
         if (error == 0)
             jobs->count++;
     }
@@ -52,6 +55,7 @@ int jobs_start(struct jobs *jobs, unsigned threads)
 
 void jobs_put(struct jobs *jobs, struct job *job)
 {
+    assert(job->work != NULL);
     job->next = NULL;
     (void)pthread_mutex_lock(&jobs->lock);
     if (jobs->last != NULL)
@@ -73,6 +77,7 @@ void jobs_done(struct jobs *jobs)
     (void)pthread_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; i < jobs->count; i++)
         (void)pthread_join(jobs->threads[i], NULL);
+    assert(jobs->first == NULL);
     (void)pthread_cond_destroy(&jobs->more);
     (void)pthread_mutex_destroy(&jobs->lock);
     free(jobs->threads);

@@ -3,19 +3,21 @@
 #define WEBHOOK_SERVER_JOBS_H
 
 /*
- * jobs - threads for requests that take long, so that those which serve connections never do.
+ * jobs - a queue with threads for work that takes long, so that the threads that serve connections
+ * are never blocked by it.
  *
  * Errors     0 or negative errno.
- * Threads    jobs_put() from any. What is put must not end before it was worked on; jobs_done()
- *            works on all that is left.
+ * Ownership  the caller's: a struct job is embedded in what is worked on, and stays in place until
+ *            its work function is called. The queue does not touch it after that call has begun.
+ * Threads    jobs_put() by any. jobs_done() runs every job that is left, then ends the threads; no
+ *            job may be put after it.
  */
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Embedded in what is worked on. */
 struct job {
-    struct job *next;
+    struct job *next; /* private to jobs.c */
     void (*work)(struct job *job);
 };
 
@@ -30,7 +32,8 @@ struct jobs {
 };
 
 int jobs_start(struct jobs *jobs, unsigned threads) __attribute__((warn_unused_result, nonnull));
-void jobs_put(struct jobs *jobs, struct job *job);
-void jobs_done(struct jobs *jobs);
+void jobs_put(struct jobs *jobs, struct job *job) __attribute__((nonnull));
+/* {0} is allowed. */
+void jobs_done(struct jobs *jobs) __attribute__((nonnull));
 
 #endif

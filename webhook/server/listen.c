@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* listen - resolves an address, binds and listens. See listen.h. */
+
 #include "webhook/server/listen.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG 4096 /* the system may have a smaller limit */
+#define LISTEN_BACKLOG 4096 /* the system can have a smaller limit (net.core.somaxconn) */
 
 struct str listen_text(const struct config_address *address, uint16_t port, struct arena *arena)
 {
@@ -32,9 +34,9 @@ static int listen_on(const struct sockaddr *address, socklen_t bytes, struct lis
     if (fd < 0)
         return -errno;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    /* what is accepted has it too */
+    /* accepted sockets inherit it */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    /* IPv4 as well, whatever net.ipv6.bindv6only says */
+    /* IPv4 too, whatever net.ipv6.bindv6only is */
     if (address->sa_family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (bind(fd, address, bytes) < 0 || listen(fd, LISTEN_BACKLOG) < 0 ||

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* loopback - checks addresses and values of the header Host. See loopback.h. */
+
 #include "webhook/server/loopback.h"
 
 #include <arpa/inet.h>
@@ -46,8 +48,8 @@ static bool is_port(struct str s)
     return true;
 }
 
-/* Without `:port`; false where what follows is none. The colons of a bracketed address are its
- * own. */
+/* Removes `:port`; false where something else follows the host. Colons in brackets belong to the
+ * address. */
 static bool cut_port(struct str *host)
 {
     size_t end = 0;

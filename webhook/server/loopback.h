@@ -3,7 +3,8 @@
 #define WEBHOOK_SERVER_LOOPBACK_H
 
 /*
- * loopback - whether somebody speaks from this host, and to it.
+ * loopback - whether a client is on this host, and addresses this host by a name that no foreign
+ * DNS server controls.
  *
  * Pure.
  */
@@ -13,11 +14,11 @@
 
 #include "planner/base/text.h"
 
-/* 127.0.0.0/8, ::1, and the former mapped into IPv6. */
+/* 127.0.0.0/8, ::1, and IPv4 loopback addresses mapped into IPv6. NULL: false. */
 bool loopback_is_address(const struct sockaddr *address);
 
-/* The value of a header Host: `localhost` or such an address, with or without a port. A name that
- * somebody else's resolver answers with our address is none. */
+/* A value of the header Host: `localhost` or a loopback address, with or without a port. False for
+ * any other name, also for one that resolves to a loopback address. */
 bool loopback_is_host(struct str host);
 
 #endif

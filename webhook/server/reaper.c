@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* reaper - sweeps the connection table ten times a second, and watches parked handshakes by epoll.
+ * See reaper.h for the reason. */
+
 #include "webhook/server/reaper.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <microhttpd.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,10 +15,10 @@
 #include "webhook/server/connection.h"
 #include "webhook/server/connection_table.h"
 
-#define REAPER_TURN_MSEC 100 /* how exactly times are kept */
+#define REAPER_TURN_MSEC 100 /* between two sweeps: limits of time are exact to this */
 #define REAPER_MAX_EVENTS 64
 
-static int reaper_watch(struct reaper *reaper, int operation, int fd, uint32_t events, void *ptr)
+static int watch(struct reaper *reaper, int operation, int fd, uint32_t events, void *ptr)
 {
     struct epoll_event event = {.events = events, .data.ptr = ptr};
 
@@ -26,8 +31,8 @@ void reaper_park(void *context, struct connection *connection)
     int operation = connection->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
     MHD_suspend_connection(connection->mhd);
-    if (reaper_watch(reaper, operation, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
-                     connection) < 0)
+    if (watch(reaper, operation, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLONESHOT, connection) <
+        0)
         MHD_resume_connection(connection->mhd);
     else
         connection->watched = true;
@@ -36,10 +41,10 @@ void reaper_park(void *context, struct connection *connection)
 void reaper_forget(struct reaper *reaper, struct connection *connection)
 {
     if (connection->watched)
-        (void)reaper_watch(reaper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
+        (void)watch(reaper, EPOLL_CTL_DEL, connection->fd, 0, NULL);
 }
 
-static void reaper_handle(struct reaper *reaper, const struct epoll_event *event)
+static void handle_event(struct reaper *reaper, const struct epoll_event *event)
 {
     uint64_t count = 0;
 
@@ -52,7 +57,7 @@ static void reaper_handle(struct reaper *reaper, const struct epoll_event *event
     }
 }
 
-static void *reaper_run(void *argument)
+static void *run_reaper(void *argument)
 {
     struct reaper *reaper = argument;
     struct epoll_event events[REAPER_MAX_EVENTS];
@@ -63,7 +68,7 @@ static void *reaper_run(void *argument)
         uint64_t now_msec = clock_msec();
 
         for (int i = 0; i < n; i++)
-            reaper_handle(reaper, &events[i]);
+            handle_event(reaper, &events[i]);
         if (now_msec < swept_msec + REAPER_TURN_MSEC)
             continue;
         swept_msec = now_msec;
@@ -76,22 +81,23 @@ int reaper_start(struct reaper *reaper, struct connection_table *table)
 {
     int r = 0;
 
+    assert(!reaper->running);
     *reaper = (struct reaper){.table = table};
     reaper->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     reaper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (reaper->epoll_fd < 0 || reaper->wake_fd < 0)
         r = -errno;
     if (r == 0)
-        r = reaper_watch(reaper, EPOLL_CTL_ADD, reaper->wake_fd, EPOLLIN, &reaper->wake_fd);
+        r = watch(reaper, EPOLL_CTL_ADD, reaper->wake_fd, EPOLLIN, &reaper->wake_fd);
     if (r == 0)
-        r = -pthread_create(&reaper->thread, NULL, reaper_run, reaper);
+        r = -pthread_create(&reaper->thread, NULL, run_reaper, reaper);
     reaper->running = r == 0;
     if (r < 0)
         reaper_done(reaper);
     return r;
 }
 
-static void reaper_wake(struct reaper *reaper)
+static void wake(struct reaper *reaper)
 {
     uint64_t one = 1;
 
@@ -102,7 +108,7 @@ void reaper_done(struct reaper *reaper)
 {
     if (reaper->running) {
         atomic_store(&reaper->stop, true);
-        reaper_wake(reaper);
+        wake(reaper);
         (void)pthread_join(reaper->thread, NULL);
         reaper->running = false;
     }

@@ -3,18 +3,17 @@
 #define WEBHOOK_SERVER_REAPER_H
 
 /*
- * reaper - the server's one thread beside those that serve: it ends what is late, and waits for
- * handshakes that stand still.
+ * reaper - one thread that cuts connections that are too slow, and resumes handshakes that wait for
+ * their peer.
  *
- * libmicrohttpd with epoll tries an unfinished handshake again and again without waiting. So a
- * handshake that has nothing to read is parked: suspended there, watched here, resumed once the
- * socket has something.
+ * With epoll, libmicrohttpd retries an unfinished handshake in a busy loop. A handshake that has
+ * nothing to read is therefore parked: its connection is suspended in libmicrohttpd, its socket is
+ * watched here, and it is resumed when the socket has data.
  *
  * Errors     0 or negative errno.
- * Threads    reaper_park() is called by the connection's own thread.
+ * Threads    reaper_park() and reaper_forget() are called by the connection's own thread.
  */
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,21 +23,21 @@ struct connection_table;
 
 struct reaper {
     struct connection_table *table;
-    int epoll_fd; /* owned, as the next */
-    int wake_fd;
+    int epoll_fd; /* owned; -1: not open */
+    int wake_fd;  /* owned; -1: not open */
     _Atomic bool stop;
     bool running;
     pthread_t thread;
 };
 
 int reaper_start(struct reaper *reaper, struct connection_table *table)
-    __attribute__((warn_unused_result));
-/* Ends the thread and what belongs to it. */
+    __attribute__((warn_unused_result, nonnull));
+/* Ends the thread and closes its descriptors. */
 void reaper_done(struct reaper *reaper);
 
-/* For connection_begin(): context is the reaper. */
+/* The park function for connection_begin(); context is the reaper. */
 void reaper_park(void *context, struct connection *connection);
-/* Before the descriptor is closed. */
+/* To be called before the connection's descriptor is closed. */
 void reaper_forget(struct reaper *reaper, struct connection *connection);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* reply - answers as libmicrohttpd takes them: bodies of kind Status, and their header fields. Both
+ * ports use it. */
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +10,12 @@
 
 #define RETRY_AFTER_SEC "1"
 
-/* For when there is no memory to say more. */
-static const char last_words[] =
+/* Sent where there is no memory to write another text. */
+static const char out_of_memory[] =
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
     "\"message\":\"the gate is out of memory\",\"reason\":\"InternalError\",\"code\":500}";
 
-static struct answer_text text_copy(struct str text, const char *type)
+static struct answer_text copy_text(struct str text, const char *type)
 {
     struct answer_text answer = {.type = type, .len = text.len};
 
@@ -28,19 +31,22 @@ struct answer_text request_status_text(int status, const char *why)
     struct str body = {0};
 
     if (status == MHD_HTTP_OK)
-        return text_copy(STR("ok"), "text/plain");
+        return copy_text(STR("ok"), "text/plain");
     if (answer_write_status(status, str_of(why), &arena, &body) < 0)
-        body = (struct str){.ptr = last_words, .len = sizeof(last_words) - 1};
-    return text_copy(body, "application/json");
+        body = (struct str){.ptr = out_of_memory, .len = sizeof(out_of_memory) - 1};
+    return copy_text(body, "application/json");
 }
 
-static void response_done(struct MHD_Response **response)
+static void drop_response(struct MHD_Response **response)
 {
     if (*response != NULL)
         MHD_destroy_response(*response);
 }
 
-static enum MHD_Result add_guards(struct MHD_Response *response, const struct answer_text *answer)
+#define cleanup_response __attribute__((cleanup(drop_response)))
+
+static enum MHD_Result add_protection(struct MHD_Response *response,
+                                      const struct answer_text *answer)
 {
     enum MHD_Result r = MHD_YES;
 
@@ -57,16 +63,16 @@ static enum MHD_Result add_guards(struct MHD_Response *response, const struct an
 enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct answer_text *answer,
                               const char *allow, bool close)
 {
-    __attribute__((cleanup(response_done))) struct MHD_Response *response =
+    struct MHD_Response *cleanup_response response =
         MHD_create_response_from_buffer(answer->len, answer->ptr, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result r = MHD_YES;
 
     if (response == NULL)
         return MHD_NO;
-    answer->ptr = NULL; /* the response's now */
+    answer->ptr = NULL; /* owned by the response */
     r = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
     if (r == MHD_YES)
-        r = add_guards(response, answer);
+        r = add_protection(response, answer);
     if (r == MHD_YES && allow != NULL)
         r = MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
     if (r == MHD_YES && status == MHD_HTTP_SERVICE_UNAVAILABLE)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* request - the steps of a request: its head is checked, its body read, and its answer made at
+ * once, by a job thread, or after a wait (await.h). request_body.c has its memory, reply.c its
+ * answer, request_note.c its metrics, record and log. */
+
 #include "webhook/server/request.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +16,8 @@
 #include "webhook/server/health.h"
 #include "webhook/server/shared.h"
 
-#define CHUNKED_FIRST_BYTES ((size_t)16 * 1024)
-
-static void request_refuse(struct request *request, int status, const char *why)
-{
-    if (request->refused != 0)
-        return;
-    request->refused = status;
-    request->why = why;
-}
-
-static enum MHD_Result request_on_field(void *state, enum MHD_ValueKind kind, const char *name,
-                                        size_t name_bytes, const char *value, size_t value_bytes)
+static enum MHD_Result add_field(void *state, enum MHD_ValueKind kind, const char *name,
+                                 size_t name_bytes, const char *value, size_t value_bytes)
 {
     (void)kind;
     head_add(state, (struct str){.ptr = name, .len = name_bytes},
@@ -31,7 +25,7 @@ static enum MHD_Result request_on_field(void *state, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
-static enum metrics_path request_read_path(const char *url)
+static enum metrics_path read_path(const char *url)
 {
     if (strcmp(url, "/validate") == 0)
         return METRICS_PATH_VALIDATE;
@@ -42,41 +36,40 @@ static enum metrics_path request_read_path(const char *url)
     return METRICS_PATH_OTHER;
 }
 
-/* 415, 411, 413: what a review must look like before its first byte. */
-static void request_check_body(struct request *request, const struct server_shared *shared)
+/* 411, 415, 413: what the head says about the body of a review. */
+static void check_body_head(struct request *request, const struct server_shared *shared)
 {
     const struct head *head = &request->head;
 
     if (head->lengths == 0 && head->transfers == 0)
         request_refuse(request, MHD_HTTP_LENGTH_REQUIRED,
-                       "a review needs Content-Length, or chunks");
+                       "a review needs Content-Length or a chunked body");
     if (head_syntax(head) == 0)
         request_refuse(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
                        "Content-Type must be given once, as application/json or application/yaml");
     if (head->encoded)
         request_refuse(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-                       "Content-Encoding must be identity: send the review as it is");
+                       "Content-Encoding must be identity: send the review uncompressed");
     if (head->length_bytes > atomic_load(&shared->max_body_bytes))
         request_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
                        "the review is larger than limits.maxBodyBytes");
 }
 
-/* The first refusal that fits counts; the order is the contract's. */
-static void request_check_head(struct request *request, struct server_shared *shared,
-                               const char *method)
+/* The first reason counts; the contract fixes the order. */
+static void check_head(struct request *request, struct server_shared *shared, const char *method)
 {
     struct MHD_Connection *mhd = request->connection->mhd;
 
     if (MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
         HEAD_MAX_BYTES)
         request_refuse(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
-                       "the head of the request is over 16 KiB");
+                       "the header fields of the request are larger than 16 KiB");
     if (head_is_framed_twice(&request->head))
         request_refuse(request, MHD_HTTP_BAD_REQUEST,
-                       "the length of the request is given twice, in two ways, or not clearly");
+                       "the length of the body is given twice, in two ways, or ambiguously");
     if (request->path == METRICS_PATH_OTHER)
         request_refuse(request, MHD_HTTP_NOT_FOUND,
-                       "nothing is here: reviews go to /validate, probes to /healthz and /readyz");
+                       "no such path: reviews go to /validate, probes to /healthz and /readyz");
     if (request->path != METRICS_PATH_VALIDATE) {
         if (!request->get)
             request->allow = "GET, HEAD";
@@ -85,18 +78,18 @@ static void request_check_head(struct request *request, struct server_shared *sh
     }
     if (request->allow != NULL)
         request_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED,
-                       "this method is not known here: see the header Allow");
+                       "this method is not allowed: see the header Allow");
     if (request->path != METRICS_PATH_VALIDATE || request->refused != 0)
         return;
-    if (!connection_may_ask(request->connection, shared->tls))
+    if (!connection_client_allowed(request->connection, shared->tls))
         request_refuse(request, MHD_HTTP_UNAUTHORIZED,
-                       "a client certificate is needed that tls.clientCA signed, with a name of "
+                       "a client certificate is required: signed by tls.clientCA, with a name of "
                        "tls.clientNames");
-    request_check_body(request, shared);
+    check_body_head(request, shared);
 }
 
-static uint64_t request_deadline_msec(const struct request *request,
-                                      const struct server_shared *shared)
+static uint64_t find_deadline_msec(const struct request *request,
+                                   const struct server_shared *shared)
 {
     const char *given = NULL;
     size_t bytes = 0;
@@ -110,27 +103,27 @@ static uint64_t request_deadline_msec(const struct request *request,
     return clock_msec() + (timeout_msec > margin_msec ? timeout_msec - margin_msec : 0);
 }
 
-/* What cannot be read to its end is answered at once, and its connection ends. */
-static bool request_is_hopeless(const struct request *request, const struct server_shared *shared)
+/* The body cannot be read to its end: the answer is sent at once, and the connection is closed. */
+static bool is_unreadable(const struct request *request, const struct server_shared *shared)
 {
     if (request->refused == 0)
         return false;
     return (request->head.transfers > 0 && !request->head.chunked) ||
-           request->head.length_bytes > shared->times.max_thrown_bytes;
+           request->head.length_bytes > shared->times.max_discarded_bytes;
 }
 
-static enum MHD_Result request_answer_refused(struct request *request)
+static void answer_refused(struct request *request)
 {
+    assert(request->refused != 0);
     request->status = request->refused;
     request->answer = request_status_text(request->refused, request->why);
     if (request->refused == MHD_HTTP_BAD_REQUEST ||
         request->refused == MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE ||
         request->refused == MHD_HTTP_UNAUTHORIZED)
         request->close = true;
-    return MHD_YES;
 }
 
-static enum MHD_Result request_send(struct request *request)
+static enum MHD_Result send_answer(struct request *request)
 {
     struct server_shared *shared = request->shared;
 
@@ -146,108 +139,34 @@ static enum MHD_Result request_send(struct request *request)
                          request->close || atomic_load(&shared->draining));
 }
 
-static enum MHD_Result request_begin(struct connection *connection, const char *url,
-                                     const char *method, const char *version)
+static enum MHD_Result begin(struct connection *connection, const char *url, const char *method,
+                             const char *version)
 {
     struct request *request = &connection->request;
     struct server_shared *shared = connection->shared;
 
     *request =
         (struct request){.connection = connection, .shared = connection->shared, .begun = true};
-    request->path = request_read_path(url);
+    request->path = read_path(url);
     request->head_only = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     request->get = request->head_only || strcmp(method, MHD_HTTP_METHOD_GET) == 0;
     request->close = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
-    (void)MHD_get_connection_values_n(connection->mhd, MHD_HEADER_KIND, request_on_field,
-                                      &request->head);
-    /* the second of two pipelined requests may have come with the first */
+    (void)MHD_get_connection_values_n(connection->mhd, MHD_HEADER_KIND, add_field, &request->head);
+    /* the second of two pipelined requests can have arrived with the first */
     (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
-    request_check_head(request, shared, method);
+    check_head(request, shared, method);
     if (request->path == METRICS_PATH_VALIDATE)
-        request->deadline_msec = request_deadline_msec(request, shared);
-    if (!request_is_hopeless(request, shared))
+        request->deadline_msec = find_deadline_msec(request, shared);
+    if (!is_unreadable(request, shared))
         return MHD_YES;
     if (!connection_step(connection, CONNECTION_REQUEST, CONNECTION_WORK))
         return MHD_NO;
-    (void)request_answer_refused(request);
+    answer_refused(request);
     request->close = true;
-    return request_send(request);
+    return send_answer(request);
 }
 
-static void request_uncharge(struct request *request)
-{
-    struct connection *connection = request->connection;
-
-    if (request->charged_to_peer)
-        budget_finish(&connection->peer->share, request->charged_bytes);
-    request->charged_to_peer = false;
-    budget_return_bytes(&connection->shared->budget, request->charged_bytes);
-    request->charged_bytes = 0;
-}
-
-static void request_drop_body(struct request *request)
-{
-    free(request->body);
-    request->body = NULL;
-    request->body_bytes = request->body_room = 0;
-    request_uncharge(request);
-}
-
-/* Room for so many bytes more, at once where the length is known. 0, -E2BIG, -ENOMEM. */
-static int request_make_room(struct request *request, size_t bytes)
-{
-    uint64_t max_bytes = atomic_load(&request->shared->max_body_bytes);
-    size_t wanted = request->body_bytes + bytes, room = request->body_room;
-    char *body = NULL;
-
-    if (wanted > max_bytes)
-        return -E2BIG;
-    if (wanted <= room)
-        return 0;
-    if (request->head.length_bytes >= wanted)
-        room = request->head.length_bytes;
-    else
-        room = room > 0 ? room * 2 : CHUNKED_FIRST_BYTES;
-    if (room < wanted)
-        room = wanted;
-    body = realloc(request->body, room);
-    if (body == NULL)
-        return -ENOMEM;
-    request->body = body;
-    request->body_room = room;
-    return 0;
-}
-
-static void request_add_body(struct request *request, const char *upload, size_t bytes)
-{
-    struct server_shared *shared = request->shared;
-    int r = 0;
-
-    if (!budget_take_unfinished(&shared->budget, &request->connection->peer->share, bytes)) {
-        metrics_count_refusal(shared->metrics, METRICS_REFUSAL_BYTES);
-        request_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE,
-                       "more reviews are in flight than the limits allow: try again");
-        request_drop_body(request);
-        return;
-    }
-    request->charged_bytes += bytes;
-    request->charged_to_peer = true;
-    r = request_make_room(request, bytes);
-    if (r == 0) {
-        memcpy(request->body + request->body_bytes, upload, bytes);
-        request->body_bytes += bytes;
-        return;
-    }
-    if (r == -E2BIG)
-        request_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
-                       "the review is larger than limits.maxBodyBytes");
-    else
-        request_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the gate is out of memory");
-    request_drop_body(request);
-}
-
-static enum MHD_Result request_on_upload(struct request *request, const char *upload,
-                                         size_t *upload_bytes)
+static enum MHD_Result on_upload(struct request *request, const char *upload, size_t *upload_bytes)
 {
     const struct server_shared *shared = request->shared;
     size_t bytes = *upload_bytes;
@@ -258,27 +177,11 @@ static enum MHD_Result request_on_upload(struct request *request, const char *up
         if (request->refused == 0)
             return MHD_YES;
     }
-    request->thrown_bytes += bytes;
-    return request->thrown_bytes <= shared->times.max_thrown_bytes ? MHD_YES : MHD_NO;
+    request->discarded_bytes += bytes;
+    return request->discarded_bytes <= shared->times.max_discarded_bytes ? MHD_YES : MHD_NO;
 }
 
-static bool request_may_grow(void *context, size_t bytes)
-{
-    struct request *request = context;
-
-    if (request->spare_bytes >= bytes) {
-        request->spare_bytes -= bytes;
-        return true;
-    }
-    if (!budget_take_bytes(&request->shared->budget, bytes)) {
-        request->over_budget = true;
-        return false;
-    }
-    request->charged_bytes += bytes;
-    return true;
-}
-
-static void request_take_answer(struct request *request, const struct exchange *exchange)
+static void take_answer(struct request *request, const struct exchange *exchange)
 {
     request->status = exchange->status;
     if (request->over_budget) {
@@ -301,8 +204,9 @@ static void request_take_answer(struct request *request, const struct exchange *
         exchange->format == ANSWER_YAML ? "application/yaml" : "application/json";
 }
 
-/* False where it has to wait: what the arena took stays charged, for the next one. */
-static bool request_decide(struct request *request, const struct snapshot *snapshot)
+/* False where the decision has to wait. What the arena took stays charged, so that the next
+ * decision cannot be refused for it. See await.h for why it starts from the body again. */
+static bool decide(struct request *request, const struct snapshot *snapshot)
 {
     struct server_shared *shared = request->shared;
     const struct server_gate *gate = &shared->gate;
@@ -311,22 +215,22 @@ static bool request_decide(struct request *request, const struct snapshot *snaps
     struct str body = {.ptr = request->body != NULL ? request->body : "",
                        .len = request->body_bytes};
     struct moment now = gate->now();
-    uint64_t charged_bytes = request->charged_bytes - request->spare_bytes;
+    uint64_t charged_bytes = request->charged_bytes - request->reserved_bytes;
 
     gate->review(body, head_syntax(&request->head), head_format(&request->head), snapshot, now,
                  &arena, &exchange);
     if (!request->over_budget && await_is_needed(&request->await, shared, &exchange, &arena)) {
-        request->spare_bytes = request->charged_bytes - charged_bytes;
+        request->reserved_bytes = request->charged_bytes - charged_bytes;
         return false;
     }
-    request_take_answer(request, &exchange);
+    take_answer(request, &exchange);
     request_note(request, &exchange, now, clock_usec() - request->complete_usec, &arena);
     return true;
 }
 
-/* False where the answer has to wait. The arena and the body are gone before it is sent: a slow
- * reader holds neither. */
-static bool request_review(struct request *request)
+/* False where the answer has to wait. Arena and body are freed before the answer is sent, so a
+ * client that reads slowly holds neither. */
+static bool review(struct request *request)
 {
     struct server_shared *shared = request->shared;
     struct snapshot *snapshot = shared->gate.snapshot(shared->gate.runtime);
@@ -338,9 +242,9 @@ static bool request_review(struct request *request)
                        "the gate is not ready yet: try again");
     }
     if (request->refused != 0)
-        (void)request_answer_refused(request);
+        answer_refused(request);
     else
-        final = request_decide(request, snapshot);
+        final = decide(request, snapshot);
     snapshot_unref(snapshot);
     if (final) {
         request_drop_body(request);
@@ -349,12 +253,13 @@ static bool request_review(struct request *request)
     return final;
 }
 
-static void work_on(struct request *request)
+static void work(struct request *request)
 {
-    /* the connection may be over as soon as it is resumed */
+    /* the request must not be used after the connection is resumed: it can be freed by then */
     struct MHD_Connection *mhd = request->connection->mhd;
 
-    while (!request_review(request)) {
+    assert(!request->worked);
+    while (!review(request)) {
         if (await_ask(&request->await, request->shared, &request->job, request->deadline_msec))
             return;
     }
@@ -362,20 +267,20 @@ static void work_on(struct request *request)
     MHD_resume_connection(mhd);
 }
 
-static void request_work(struct job *job)
+static void run_job(struct job *job)
 {
-    work_on((struct request *)(void *)((char *)job - offsetof(struct request, job)));
+    work((struct request *)(void *)((char *)job - offsetof(struct request, job)));
 }
 
-/* The last byte is here. */
-static enum MHD_Result request_on_complete(struct request *request)
+/* The last byte has arrived. */
+static enum MHD_Result on_complete(struct request *request)
 {
     struct server_shared *shared = request->shared;
     struct MHD_Connection *mhd = request->connection->mhd;
     const char *why = NULL;
 
     request->complete_usec = clock_usec();
-    request->job.work = request_work;
+    request->job.work = run_job;
     if (!connection_step(request->connection, CONNECTION_REQUEST, CONNECTION_WORK))
         return MHD_NO;
     if (request->charged_to_peer)
@@ -384,7 +289,7 @@ static enum MHD_Result request_on_complete(struct request *request)
     if (request->refused == 0 && request->path != METRICS_PATH_VALIDATE) {
         request->status = server_health(shared, request->path, &why);
         request->answer = request_status_text(request->status, why);
-        return request_send(request);
+        return send_answer(request);
     }
     if (request->refused == 0 && !budget_take_slot(&shared->budget)) {
         metrics_count_refusal(shared->metrics, METRICS_REFUSAL_SLOTS);
@@ -393,23 +298,23 @@ static enum MHD_Result request_on_complete(struct request *request)
     }
     if (request->refused != 0) {
         request_drop_body(request);
-        (void)request_answer_refused(request);
-        return request_send(request);
+        answer_refused(request);
+        return send_answer(request);
     }
     if (request->body_bytes >= shared->times.defer_bytes) {
         MHD_suspend_connection(mhd);
         jobs_put(&shared->jobs, &request->job);
         return MHD_YES;
     }
-    if (request_review(request))
-        return request_send(request);
+    if (review(request))
+        return send_answer(request);
     MHD_suspend_connection(mhd);
     if (!await_ask(&request->await, request->shared, &request->job, request->deadline_msec))
-        work_on(request);
+        work(request);
     return MHD_YES;
 }
 
-static struct connection *request_connection(struct MHD_Connection *mhd)
+static struct connection *connection_of(struct MHD_Connection *mhd)
 {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
@@ -422,20 +327,20 @@ enum MHD_Result request_on_access(void *context, struct MHD_Connection *mhd, con
 
     (void)context;
     if (connection == NULL) {
-        connection = request_connection(mhd);
+        connection = connection_of(mhd);
         *state = connection;
-        return connection != NULL ? request_begin(connection, url, method, version) : MHD_NO;
+        return connection != NULL ? begin(connection, url, method, version) : MHD_NO;
     }
     if (*upload_bytes > 0)
-        return request_on_upload(&connection->request, upload, upload_bytes);
+        return on_upload(&connection->request, upload, upload_bytes);
     if (connection->request.worked)
-        return request_send(&connection->request);
-    return request_on_complete(&connection->request);
+        return send_answer(&connection->request);
+    return on_complete(&connection->request);
 }
 
 void *request_on_line(void *context, const char *uri, struct MHD_Connection *mhd)
 {
-    struct connection *connection = request_connection(mhd);
+    struct connection *connection = connection_of(mhd);
 
     (void)context;
     (void)uri;

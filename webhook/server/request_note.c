@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_note - what is kept of a request beside its answer: counters, a record, a line of the
- * log. */
+/* request_note - what a request leaves besides its answer: metrics, a record, a line of the log. */
 
 #include "webhook/server/request.h"
 
@@ -8,7 +7,7 @@
 #include "webhook/server/connection_table.h"
 #include "webhook/server/shared.h"
 
-static void request_log(const struct request *request, const struct exchange *exchange,
+static void log_request(const struct request *request, const struct exchange *exchange,
                         const char *peer, bool verified)
 {
     log_line_with(request->shared->log, LOG_LEVEL_DEBUG, "review", log_text("peer", str_of(peer)),
@@ -27,8 +26,8 @@ void request_note(const struct request *request, const struct exchange *exchange
     bool answered = request->status == MHD_HTTP_OK;
     bool recorded = answered && recorder_wants(shared->recorder, exchange);
     bool logged = log_wants(shared->log, LOG_LEVEL_DEBUG);
-    bool verified =
-        connection->asked && connection->may_ask && tls_asks_clients(connection->credentials);
+    bool verified = connection->client_checked && connection->client_allowed &&
+                    tls_asks_clients(connection->credentials);
     struct record_circumstances circumstances = {
         .now = now,
         .duration_usec = usec,
@@ -46,5 +45,5 @@ void request_note(const struct request *request, const struct exchange *exchange
     if (recorded)
         recorder_note(shared->recorder, exchange, &circumstances, arena);
     if (logged)
-        request_log(request, exchange, peer, verified);
+        log_request(request, exchange, peer, verified);
 }

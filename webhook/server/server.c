@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* server - starts and stops the daemon of the webhook port and everything around it. See server.h;
+ * request.c has the requests, connection.c the TLS connections, admin.c the admin port. */
+
 #define _GNU_SOURCE /* CPU_COUNT */
 #include "webhook/server/server.h"
 
@@ -21,22 +24,24 @@
 
 #define SERVER_IDLE_SEC 180
 #define SERVER_SLOW_MSEC 10000
-#define SERVER_MAX_THROWN_BYTES (UINT64_C(32) << 20)
+#define SERVER_MAX_DISCARDED_BYTES (UINT64_C(32) << 20)
 #define SERVER_DEFER_BYTES (UINT64_C(256) << 10)
-#define SERVER_POOL_BYTES ((size_t)64 * 1024) /* of a connection; the head must fit, and more */
-#define SERVER_SPARE_CONNECTIONS 256          /* on their way in or out, beyond the limit */
+#define SERVER_POOL_BYTES                                                                          \
+    ((size_t)64 * 1024)              /* for each connection; HEAD_MAX_BYTES must fit in            \
+                                      */
+#define SERVER_SPARE_CONNECTIONS 256 /* accepted or cut, but not counted in the limit */
 #define SERVER_SPARE_DESCRIPTORS 64
 #define SERVER_STOP_TURN_NSEC 10000000
-#define SERVER_CLOSE_MSEC 2000 /* for connections that were cut to be gone */
-#define MSEC_PER_TURN (SERVER_STOP_TURN_NSEC / 1000000)
-#define SERVER_LAST_MSEC 1000 /* of the grace: for the answers of those that still wait */
+#define SERVER_LAST_MSEC                                                                           \
+    1000 /* of the grace period: for the answers of requests that still wait                       \
+          */
 
 struct server_times server_default_times(void)
 {
     return (struct server_times){
         .idle_sec = SERVER_IDLE_SEC,
         .slow_msec = SERVER_SLOW_MSEC,
-        .max_thrown_bytes = SERVER_MAX_THROWN_BYTES,
+        .max_discarded_bytes = SERVER_MAX_DISCARDED_BYTES,
         .defer_bytes = SERVER_DEFER_BYTES,
     };
 }
@@ -51,13 +56,13 @@ uint16_t server_admin_port(const struct server *server)
     return server->admin_port;
 }
 
-static uint64_t server_fitting_connections(const struct server *server, uint64_t wanted)
+static uint64_t fitting_connections(const struct server *server, uint64_t wanted)
 {
-    uint64_t may = server->max_descriptors > 2 * SERVER_SPARE_DESCRIPTORS
-                       ? server->max_descriptors - SERVER_SPARE_DESCRIPTORS
-                       : SERVER_SPARE_DESCRIPTORS;
+    uint64_t possible = server->max_descriptors > 2 * SERVER_SPARE_DESCRIPTORS
+                            ? server->max_descriptors - SERVER_SPARE_DESCRIPTORS
+                            : SERVER_SPARE_DESCRIPTORS;
 
-    return wanted < may ? wanted : may;
+    return wanted < possible ? wanted : possible;
 }
 
 void server_set_limits(struct server *server, const struct server_limits *limits)
@@ -65,7 +70,7 @@ void server_set_limits(struct server *server, const struct server_limits *limits
     atomic_store(&server->shared.max_body_bytes, limits->max_body_bytes);
     atomic_store(&server->shared.deadline_margin_msec, limits->deadline_margin_msec);
     atomic_store(&server->table.max_connections,
-                 server_fitting_connections(server, limits->max_connections));
+                 fitting_connections(server, limits->max_connections));
     budget_set_limits(&server->shared.budget, limits->max_in_flight_bytes, limits->max_in_flight);
 }
 
@@ -74,8 +79,8 @@ void server_drain(struct server *server)
     atomic_store(&server->shared.draining, true);
 }
 
-static void server_on_connection(void *context, struct MHD_Connection *mhd, void **state,
-                                 enum MHD_ConnectionNotificationCode code)
+static void on_connection(void *context, struct MHD_Connection *mhd, void **state,
+                          enum MHD_ConnectionNotificationCode code)
 {
     struct server *server = context;
     struct connection *connection = *state;
@@ -96,9 +101,10 @@ static void server_on_connection(void *context, struct MHD_Connection *mhd, void
     }
 }
 
-/* What the library says is about clients that went away or spoke no TLS: nobody's error. */
-__attribute__((format(printf, 2, 0))) static void server_on_log(void *context, const char *format,
-                                                                va_list arguments)
+/* The library's messages are about clients that disconnected or do not speak TLS, so they are not
+ * errors of the gate. */
+__attribute__((format(printf, 2, 0))) static void on_log(void *context, const char *format,
+                                                         va_list arguments)
 {
     const struct server *server = context;
     char text[256];
@@ -110,11 +116,11 @@ __attribute__((format(printf, 2, 0))) static void server_on_log(void *context, c
                   log_text("what", str_trim(str_of(text))));
 }
 
-/* The library wants one to start; sessions get their certificate in connection_begin(). */
-static int server_no_certificate(gnutls_session_t session, const gnutls_datum_t *names,
-                                 int name_count, const gnutls_pk_algorithm_t *algorithms,
-                                 int algorithm_count, gnutls_pcert_st **pcert,
-                                 unsigned int *pcert_count, gnutls_privkey_t *key)
+/* The library does not start without this callback; sessions get their certificate in
+ * connection_begin(). */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *names, int name_count,
+                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
+                          gnutls_pcert_st **pcert, unsigned int *pcert_count, gnutls_privkey_t *key)
 {
     (void)session;
     (void)names;
@@ -127,15 +133,16 @@ static int server_no_certificate(gnutls_session_t session, const gnutls_datum_t 
     return -1;
 }
 
-/* Escapes stay: none of our paths needs one, and `%00` would cut a path to one of ours. */
-static size_t server_keep_escapes(void *context, struct MHD_Connection *mhd, char *text)
+/* Escapes are kept: no path of the gate needs one, and `%00` would cut another path to one of the
+ * gate. */
+static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text)
 {
     (void)context;
     (void)mhd;
     return strlen(text);
 }
 
-static unsigned server_threads(const struct server_options *options)
+static unsigned thread_count(const struct server_options *options)
 {
     cpu_set_t set;
 
@@ -146,7 +153,7 @@ static unsigned server_threads(const struct server_options *options)
     return (unsigned)CPU_COUNT(&set);
 }
 
-static int server_start_webhook(struct server *server, unsigned threads)
+static int start_webhook(struct server *server, unsigned threads)
 {
     const struct server_options *options = &server->options;
     uint64_t connections =
@@ -155,21 +162,21 @@ static int server_start_webhook(struct server *server, unsigned threads)
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME |
             MHD_USE_ERROR_LOG,
-        0, NULL, NULL, request_on_access, NULL, /* the logger first: others may use it */
-        MHD_OPTION_EXTERNAL_LOGGER, server_on_log, server, MHD_OPTION_LISTEN_SOCKET,
-        server->listen_fd, MHD_OPTION_HTTPS_PRIORITIES, tls_priorities(),
-        MHD_OPTION_HTTPS_CERT_CALLBACK, server_no_certificate, MHD_OPTION_NOTIFY_CONNECTION,
-        server_on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, request_on_line, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, request_on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT, options->times.idle_sec,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, server_keep_escapes, NULL,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, SERVER_POOL_BYTES, MHD_OPTION_THREAD_POOL_SIZE,
-        threads > 1 ? threads : 0, MHD_OPTION_END);
+        0, NULL, NULL, request_on_access, NULL, /* the logger is first: later options can use it */
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, server, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,
+        MHD_OPTION_HTTPS_PRIORITIES, tls_priorities(), MHD_OPTION_HTTPS_CERT_CALLBACK,
+        no_certificate, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_URI_LOG_CALLBACK, request_on_line, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        request_on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, options->times.idle_sec, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        SERVER_POOL_BYTES, MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0, MHD_OPTION_END);
     return server->daemon != NULL ? 0 : -EIO;
 }
 
-/* Connections for which there are no descriptors could not be accepted, nor any other then. */
-static void server_fit_descriptors(struct server *server)
+/* Raises the limit of descriptors as far as possible. Without a descriptor a connection cannot be
+ * accepted, and no other one either, so the limit of connections has to fit. */
+static void raise_descriptor_limit(struct server *server)
 {
     struct rlimit limit = {0};
     uint64_t *connections = &server->options.limits.max_connections;
@@ -184,15 +191,14 @@ static void server_fit_descriptors(struct server *server)
     if (*connections + SERVER_SPARE_DESCRIPTORS <= limit.rlim_cur)
         return;
     log_line_with(server->options.log, LOG_LEVEL_WARN,
-                  "fewer descriptors may be open than limits.maxConnections needs: that many less "
-                  "connections are kept",
+                  "RLIMIT_NOFILE is too low for limits.maxConnections: fewer connections are kept",
                   log_number("may", (int64_t)limit.rlim_cur),
                   log_number("needed", (int64_t)*connections + SERVER_SPARE_DESCRIPTORS));
 }
 
-static int server_open_port(struct server *server, const struct config_address *address,
-                            const char *setting, struct arena *arena, struct listener *ret_listener,
-                            struct str *reterr_reason)
+static int open_port(struct server *server, const struct config_address *address,
+                     const char *setting, struct arena *arena, struct listener *ret_listener,
+                     struct str *reterr_reason)
 {
     int r = listen_open(address, setting, arena, ret_listener, reterr_reason);
 
@@ -203,18 +209,17 @@ static int server_open_port(struct server *server, const struct config_address *
     return r;
 }
 
-static int server_open_ports(struct server *server, struct arena *arena, struct str *reterr_reason)
+static int open_ports(struct server *server, struct arena *arena, struct str *reterr_reason)
 {
     const struct server_options *options = &server->options;
     struct listener webhook = {0}, admin = {0};
-    int r = server_open_port(server, &options->webhook, "listen.webhook", arena, &webhook,
-                             reterr_reason);
+    int r = open_port(server, &options->webhook, "listen.webhook", arena, &webhook, reterr_reason);
 
     if (r < 0)
         return r;
     server->listen_fd = webhook.fd;
     server->webhook_port = webhook.port;
-    r = server_open_port(server, &options->admin, "listen.admin", arena, &admin, reterr_reason);
+    r = open_port(server, &options->admin, "listen.admin", arena, &admin, reterr_reason);
     if (r < 0)
         return r;
     server->admin_port = admin.port;
@@ -225,7 +230,7 @@ int server_start(const struct server_options *options, struct arena *arena,
                  struct server **ret_server, struct str *reterr_reason)
 {
     struct server *server = calloc(1, sizeof(*server));
-    unsigned threads = server_threads(options);
+    unsigned threads = thread_count(options);
     int r = 0;
 
     if (server == NULL)
@@ -244,17 +249,17 @@ int server_start(const struct server_options *options, struct arena *arena,
         free(server);
         return r;
     }
-    server_fit_descriptors(server);
+    raise_descriptor_limit(server);
     server_set_limits(server, &options->limits);
 
-    *reterr_reason = STR("the server's threads cannot be started");
+    *reterr_reason = STR("the threads of the server cannot be started");
     r = jobs_start(&server->shared.jobs, threads);
     if (r == 0)
-        r = server_open_ports(server, arena, reterr_reason);
+        r = open_ports(server, arena, reterr_reason);
     if (r == 0)
         r = reaper_start(&server->reaper, &server->table);
     if (r == 0)
-        r = server_start_webhook(server, threads);
+        r = start_webhook(server, threads);
     if (r < 0) {
         server_stop(server, 0);
         return r == -ENOMEM ? r : -EINVAL;
@@ -263,16 +268,16 @@ int server_start(const struct server_options *options, struct arena *arena,
     return 0;
 }
 
-static void server_wait_turn(void)
+static void wait_turn(void)
 {
     static const struct timespec turn = {.tv_nsec = SERVER_STOP_TURN_NSEC};
 
     (void)nanosleep(&turn, NULL);
 }
 
-/* Requests that were begun get their time; then what is left is cut, and its end awaited: the
- * library must not be stopped while it holds suspended connections. */
-static void server_end_connections(struct server *server, uint32_t grace_msec)
+/* Requests in progress get the grace period; then the other connections are cut. This returns when
+ * all are closed, because the library must not be stopped while a connection is suspended. */
+static void end_connections(struct server *server, uint32_t grace_msec)
 {
     uint64_t end_msec = clock_msec() + grace_msec;
     uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
@@ -284,14 +289,13 @@ static void server_end_connections(struct server *server, uint32_t grace_msec)
             gate->dismiss(gate->runtime);
             dismissed = true;
         }
-        server_wait_turn();
+        wait_turn();
     }
     if (!dismissed)
         gate->dismiss(gate->runtime);
-    end_msec = clock_msec() + SERVER_CLOSE_MSEC;
     while (atomic_load(&server->table.count) > 0) {
         connection_table_cut_all(&server->table);
-        server_wait_turn();
+        wait_turn();
     }
 }
 
@@ -301,10 +305,10 @@ void server_stop(struct server *server, uint32_t grace_msec)
         return;
     server_drain(server);
     if (server->daemon != NULL) {
-        /* who connects from now on is refused by the system */
+        /* the system refuses new connections from now on */
         (void)MHD_quiesce_daemon(server->daemon);
         (void)shutdown(server->listen_fd, SHUT_RD);
-        server_end_connections(server, grace_msec);
+        end_connections(server, grace_msec);
         MHD_stop_daemon(server->daemon);
     }
     reaper_done(&server->reaper);

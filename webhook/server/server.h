@@ -3,13 +3,13 @@
 #define WEBHOOK_SERVER_SERVER_H
 
 /*
- * server - the webhook's port and the admin port (gate-v1, section 8). It knows HTTP and TLS; what
- * a review means is asked of a struct server_gate.
+ * server - the HTTPS port of the webhook and the plain admin port (gate-v1, section 8). It knows
+ * HTTP and TLS; decisions are made by the functions of struct server_gate.
  *
  * Errors     server_start(): 0; -EINVAL with reterr_reason (what, and what to do), in the arena;
  *            -ENOMEM.
- * Ownership  options and what they point to outlive the server.
- * Threads    its own; the functions here are called by one at a time.
+ * Ownership  the options are copied; what they point to must outlive the server.
+ * Threads    the server starts its own; the functions here are called by one thread at a time.
  * Units      in the names.
  */
 
@@ -20,12 +20,12 @@
 #include "planner/base/arena.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
-#include "webhook/config/config.h"
 #include "webhook/answer/exchange.h"
-#include "webhook/util/log.h"
+#include "webhook/config/config.h"
 #include "webhook/metrics/metrics.h"
 #include "webhook/record/recorder.h"
 #include "webhook/tls/credentials.h"
+#include "webhook/util/log.h"
 
 struct runtime; /* webhook/runtime/runtime.h; tests define their own */
 
@@ -61,10 +61,10 @@ struct server_gate {
 
 /* Times and sizes that the contract fixes; tests shorten them. */
 struct server_times {
-    uint32_t idle_sec;         /* between requests */
-    uint32_t slow_msec;        /* a handshake, a request, the taking of an answer */
-    uint64_t max_thrown_bytes; /* of a refused body */
-    uint64_t defer_bytes;      /* bodies from this size on are left to other threads */
+    uint32_t idle_sec;            /* between two requests of a connection */
+    uint32_t slow_msec;           /* for a handshake, for a request, for sending an answer */
+    uint64_t max_discarded_bytes; /* read of the body of a refused request */
+    uint64_t defer_bytes;         /* bodies of this size or larger are decided by the job threads */
 };
 
 struct server_limits {
@@ -78,15 +78,15 @@ struct server_limits {
 struct server_options {
     struct config_address webhook;
     struct config_address admin;
-    uint32_t threads; /* 0: one a core */
+    uint32_t threads; /* 0: one for each core */
     struct server_limits limits;
     struct server_times times;
     struct server_gate gate;
     struct tls *tls;
     struct metrics *metrics;
-    struct recorder *recorder; /* NULL: decisions are counted, and not recorded */
-    /* Makes the page of /denials, HTML in the arena; NULL: there is none. On a thread of the admin
-     * port's. 0, -ENOMEM. */
+    struct recorder *recorder; /* NULL: decisions are counted but not recorded */
+    /* Writes the page of /denials, HTML in the arena. NULL: there is no such page. Called by the
+     * thread of the admin port. 0, -ENOMEM. */
     int (*denials_page)(const struct denials_view *view, struct moment now, struct arena *arena,
                         struct str *ret_html);
     const struct log *log;
@@ -100,16 +100,18 @@ int server_start(const struct server_options *options, struct arena *arena,
                  struct server **ret_server, struct str *reterr_reason)
     __attribute__((warn_unused_result, nonnull));
 
-/* Ports that were opened: those of the options, or the free ones found for 0. */
+/* The ports in use: those of the options, or the free ones that the system chose for port 0. */
 uint16_t server_webhook_port(const struct server *server);
 uint16_t server_admin_port(const struct server *server);
 
 void server_set_limits(struct server *server, const struct server_limits *limits);
 
-/* From now on /readyz says 503, and every answer Connection: close. */
+/* From now on /readyz answers 503, and every answer has Connection: close. Requests are still
+ * decided. */
 void server_drain(struct server *server);
 
-/* Closes the port, gives requests that are begun so long, and frees everything. */
+/* Closes the port, waits at most grace_msec for requests in progress, and frees everything. NULL is
+ * allowed. */
 void server_stop(struct server *server, uint32_t grace_msec);
 
 #endif
