@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* evidence - counts the documents of a snapshot, and writes the counts. */
+
 #include "webhook/metrics/evidence.h"
+
+#include <assert.h>
 
 #include "webhook/metrics/format.h"
 #include "webhook/metrics/internal.h"
@@ -55,14 +59,14 @@ static bool is_current(const struct metrics_evidence *evidence, const struct sna
         return false;
     if (!evidence->has_next || moment_compare(now, evidence->next) <= 0)
         return true;
-    return moment_compare(now, moment_add_seconds(evidence->walked, METRICS_EVIDENCE_PAUSE_SEC)) <
+    return moment_compare(now, moment_add_seconds(evidence->counted, METRICS_EVIDENCE_PAUSE_SEC)) <
            0;
 }
 
 void metrics_evidence_look(struct metrics_evidence *evidence, const struct snapshot *snapshot,
                            struct moment now)
 {
-    struct metrics_evidence sum = {.walked = now};
+    struct metrics_evidence sum = {.counted = now};
     struct evidence_run all = snapshot_all(snapshot);
     int max_age_days = snapshot_policy(snapshot)->max_age_days;
 
@@ -72,6 +76,7 @@ void metrics_evidence_look(struct metrics_evidence *evidence, const struct snaps
         const struct evidence *e = all.items[i];
         enum metrics_evidence_state state = state_of(e, max_age_days, now);
 
+        assert(e->kind < EVIDENCE_KIND_COUNT);
         sum.documents[e->kind][state]++;
         if (state == METRICS_EVIDENCE_VALID)
             add_valid(&sum, e, max_age_days);
@@ -92,7 +97,7 @@ void metrics_write_evidence(const struct metrics_evidence *evidence, struct buff
     if (evidence == NULL)
         return;
     metrics_write_head(b, "sandgate_evidence_documents", "gauge",
-                       "Evidence that is kept, by kind and state.");
+                       "Evidence documents in the snapshot, by kind and state.");
     for (size_t kind = 0; kind < EVIDENCE_KIND_COUNT; kind++)
         for (size_t state = 0; state < METRICS_EVIDENCE_STATE_COUNT; state++)
             buffer_add_format(
@@ -101,11 +106,10 @@ void metrics_write_evidence(const struct metrics_evidence *evidence, struct buff
                 state_names[state], evidence->documents[kind][state]);
     if (evidence->has_oldest)
         metrics_write_gauge(b, "sandgate_evidence_oldest_observed_timestamp_seconds",
-                            "The oldest observed_at of requirements that are valid.",
-                            evidence->oldest_sec);
+                            "The oldest observed_at of valid requirements.", evidence->oldest_sec);
     if (evidence->has_next)
         metrics_write_gauge(b, "sandgate_evidence_next_lapse_timestamp_seconds",
-                            "When the next valid document ends, by expires_at or "
+                            "When the next valid document expires, by expires_at or "
                             "evidence.maxAgeDays.",
                             evidence->next.sec - MOMENT_UNIX_EPOCH_SEC);
 }

@@ -3,12 +3,13 @@
 #define WEBHOOK_METRICS_EVIDENCE_H
 
 /*
- * evidence - how the evidence of a snapshot stands, in numbers.
+ * evidence - the evidence of a snapshot in numbers: documents by kind and state, and the next
+ * expiry.
  *
- * All documents are walked once a snapshot, not once a question; again when the next of them has
- * expired, at most every METRICS_EVIDENCE_PAUSE_SEC.
+ * All documents are counted once for each snapshot, not for each request of the metrics; and again
+ * when one of them has expired, at most every METRICS_EVIDENCE_PAUSE_SEC.
  *
- * Ownership  holds a count of the snapshot it was made of. {0} is a valid start.
+ * Ownership  holds a reference to the snapshot that was counted. {0} is a valid start.
  * Threads    one.
  * Units      seconds since 1970.
  */
@@ -23,7 +24,7 @@
 
 enum metrics_evidence_state {
     METRICS_EVIDENCE_VALID = 0,
-    METRICS_EVIDENCE_EXPIRED, /* its expires_at is over */
+    METRICS_EVIDENCE_EXPIRED, /* expires_at has passed */
     METRICS_EVIDENCE_STALE,   /* requirements older than evidence.maxAgeDays */
     METRICS_EVIDENCE_INVALID,
     METRICS_EVIDENCE_REVOKED,
@@ -33,11 +34,11 @@ enum metrics_evidence_state {
 
 struct metrics_evidence {
     struct snapshot *snapshot;
-    struct moment walked;
+    struct moment counted;
     uint64_t documents[EVIDENCE_KIND_COUNT][METRICS_EVIDENCE_STATE_COUNT];
-    bool has_oldest; /* of valid requirements */
+    bool has_oldest; /* whether there are valid requirements */
     int64_t oldest_sec;
-    bool has_next; /* of all that is valid */
+    bool has_next; /* whether a valid document expires */
     struct moment next;
 };
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * format - writes metric families in the text format of Prometheus.
- *
- * The files that write one topic each (metrics.c, reviews.c, evidence.c, watch.c) share these
- * lines.
- */
+/* format - writes the lines that metrics.c, reviews.c, evidence.c and watch.c share. See format.h. */
 
 #include "webhook/metrics/format.h"
 

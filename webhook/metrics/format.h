@@ -5,7 +5,7 @@
 /*
  * format - lines of the text format of Prometheus, version 0.0.4.
  *
- * Errors     the buffer's.
+ * Errors     those of the buffer.
  */
 
 #include <stdint.h>

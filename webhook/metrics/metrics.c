@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* metrics - counts requests, reloads and cut connections, and writes the whole text. reviews.c,
+ * evidence.c and watch.c write their topics, format.c the lines that all of them share. */
+
 #include "webhook/metrics/metrics.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "webhook/metrics/format.h"
 #include "webhook/metrics/internal.h"
 #include "webhook/metrics/watch.h"
 
-#define METRICS_MAX_BYTES ((size_t)2 * 1024 * 1024) /* of every series that can be */
+#define METRICS_MAX_BYTES ((size_t)2 * 1024 * 1024) /* enough for every series that can exist */
 
-/* The last stands for every other one. */
+/* The last one stands for every other status. */
 static const int codes[METRICS_CODE_COUNT] = {
     200, 400, 401, 403, 404, 405, 411, 413, 415, 431, 500, 503, 504, 505, 0,
 };
@@ -36,18 +40,21 @@ void metrics_count_request(struct metrics *metrics, enum metrics_path path, int 
 {
     size_t i = 0;
 
+    assert(path < METRICS_PATH_COUNT);
     while (i + 1 < METRICS_CODE_COUNT && codes[i] != status)
         i++;
     metrics_add(&metrics->requests[path][i], 1);
 }
 
-void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool done)
+void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool succeeded)
 {
-    metrics_add(&metrics->reloads[part][done], 1);
+    assert(part < METRICS_PART_COUNT);
+    metrics_add(&metrics->reloads[part][succeeded], 1);
 }
 
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why)
 {
+    assert(why < METRICS_CUT_COUNT);
     metrics_add(&metrics->cut[why], 1);
 }
 
@@ -57,7 +64,7 @@ static void write_requests(struct metrics *metrics, struct buffer *b)
                        "Requests that were answered.");
     for (size_t path = 0; path < METRICS_PATH_COUNT; path++)
         for (size_t i = 0; i < METRICS_CODE_COUNT; i++) {
-            uint64_t n = metrics_look(&metrics->requests[path][i]);
+            uint64_t n = metrics_load(&metrics->requests[path][i]);
 
             if (n > 0 && codes[i] != 0)
                 buffer_add_format(
@@ -70,20 +77,20 @@ static void write_requests(struct metrics *metrics, struct buffer *b)
         }
 }
 
-static void write_life(struct metrics *metrics, struct buffer *b)
+static void write_reloads_and_cuts(struct metrics *metrics, struct buffer *b)
 {
     metrics_write_head(b, "sandgate_reloads_total", "counter",
-                       "Readings of what may change at run time.");
+                       "Reloads of configuration, certificate, keyring and evidence.");
     for (size_t part = 0; part < METRICS_PART_COUNT; part++)
-        for (size_t done = 0; done < 2; done++)
+        for (size_t succeeded = 0; succeeded < 2; succeeded++)
             buffer_add_format(b, "sandgate_reloads_total{part=\"%s\",result=\"%s\"} %" PRIu64 "\n",
-                              part_names[part], done ? "ok" : "error",
-                              metrics_look(&metrics->reloads[part][done]));
+                              part_names[part], succeeded ? "ok" : "error",
+                              metrics_load(&metrics->reloads[part][succeeded]));
     metrics_write_head(b, "sandgate_connections_cut_total", "counter",
-                       "Connections that the server ended by itself.");
+                       "Connections that the server cut.");
     for (size_t i = 0; i < METRICS_CUT_COUNT; i++)
         buffer_add_format(b, "sandgate_connections_cut_total{reason=\"%s\"} %" PRIu64 "\n",
-                          cut_names[i], metrics_look(&metrics->cut[i]));
+                          cut_names[i], metrics_load(&metrics->cut[i]));
 }
 
 static void write_records(const struct metrics_state *state, struct buffer *b)
@@ -93,7 +100,7 @@ static void write_records(const struct metrics_state *state, struct buffer *b)
     if (!state->records)
         return;
     metrics_write_head(b, "sandgate_decision_log_lines_written_total", "counter",
-                       "Lines of the decision log that were written.");
+                       "Lines written to the decision log.");
     buffer_add_format(b, "sandgate_decision_log_lines_written_total %" PRIu64 "\n",
                       counts->written);
     metrics_write_head(b, "sandgate_decision_log_lines_lost_total", "counter",
@@ -104,7 +111,7 @@ static void write_records(const struct metrics_state *state, struct buffer *b)
                       "\nsandgate_decision_log_lines_lost_total{reason=\"no_memory\"} %" PRIu64
                       "\n",
                       counts->lost_full, counts->lost_failed, counts->lost_memory);
-    metrics_write_gauge(b, "sandgate_denials_kept", "Denials that /denials shows.",
+    metrics_write_gauge(b, "sandgate_denials_kept", "Denials shown by /denials.",
                         (int64_t)state->denials_kept);
 }
 
@@ -116,21 +123,24 @@ int metrics_write(struct metrics *metrics, const struct metrics_state *state, st
 
     metrics_write_head(&b, "sandgate_build_info", "gauge", "The running program.");
     buffer_add(&b, STR("sandgate_build_info{version=\"" SANDGATE_VERSION "\"} 1\n"));
-    metrics_write_gauge(&b, "sandgate_ready", "Whether /readyz says ok.", state->ready);
+    metrics_write_gauge(&b, "sandgate_ready", "1 if /readyz answers 200, otherwise 0.",
+                        state->ready);
     metrics_write_gauge(&b, "sandgate_connections", "Open connections.",
                         (int64_t)state->connections);
     metrics_write_gauge(&b, "sandgate_in_flight_requests", "Reviews being decided.",
                         (int64_t)state->in_flight);
-    metrics_write_gauge(&b, "sandgate_in_flight_bytes", "Bytes of bodies and of the work on them.",
+    metrics_write_gauge(&b, "sandgate_in_flight_bytes",
+                        "Bytes of request bodies and of the memory to decide them.",
                         (int64_t)state->in_flight_bytes);
     metrics_write_gauge(
-        &b, "sandgate_certificate_expiry_timestamp_seconds", "When the serving certificate ends.",
+        &b, "sandgate_certificate_expiry_timestamp_seconds",
+        "Expiry of the serving certificate; 0: unknown.",
         atomic_load_explicit(&metrics->certificate_expires_sec, memory_order_relaxed));
     write_requests(metrics, &b);
     metrics_write_reviews(metrics, &b);
     metrics_write_evidence(state->evidence, &b);
     write_records(state, &b);
-    write_life(metrics, &b);
+    write_reloads_and_cuts(metrics, &b);
     if (state->watch != NULL)
         metrics_write_watch(state->watch, &b);
     text = buffer_text(&b);

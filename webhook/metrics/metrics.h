@@ -3,14 +3,15 @@
 #define WEBHOOK_METRICS_METRICS_H
 
 /*
- * metrics - counters of the running program, as text for Prometheus.
+ * metrics - counters of the running program, and their text for Prometheus.
  *
- * Every label has a fixed set of values: nothing that a request says becomes one. Counters are
- * atomic and never wait for each other.
+ * Every label has a fixed set of values; no text of a request becomes one. Counters are atomic and
+ * take no lock.
  *
  * Errors     metrics_write(): 0, -ENOMEM.
- * Threads    any number. {0} is a valid start; it is large, and belongs on no stack.
- * Units      seconds in what is shown, as Prometheus asks; microseconds inside.
+ * Ownership  {0} is a valid start. struct metrics is large and must not be on a stack.
+ * Threads    any number.
+ * Units      seconds in the text, as Prometheus asks; microseconds inside.
  */
 
 #include <stdatomic.h>
@@ -20,9 +21,9 @@
 #include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/record/decision_log.h"
 #include "webhook/answer/exchange.h"
 #include "webhook/metrics/evidence.h"
+#include "webhook/record/decision_log.h"
 
 enum metrics_path {
     METRICS_PATH_VALIDATE = 0,
@@ -34,7 +35,7 @@ enum metrics_path {
     METRICS_PATH_COUNT
 };
 
-/* What is read again, each by itself. */
+/* What is reloaded at run time, each part separately. */
 enum metrics_part {
     METRICS_PART_CONFIGURATION = 0,
     METRICS_PART_CERTIFICATE,
@@ -43,9 +44,9 @@ enum metrics_part {
     METRICS_PART_COUNT
 };
 
-/* Why the server ended a connection by itself. */
+/* Why the server cut a connection. */
 enum metrics_cut {
-    METRICS_CUT_SLOW = 0, /* handshake, request or the taking of an answer took too long */
+    METRICS_CUT_SLOW = 0, /* handshake, request, or sending the answer took too long */
     METRICS_CUT_CROWDED,  /* more connections than the limit */
     METRICS_CUT_COUNT
 };
@@ -53,7 +54,7 @@ enum metrics_cut {
 /* Why a review was refused before it was decided. */
 enum metrics_refusal {
     METRICS_REFUSAL_SLOTS = 0, /* limits.maxInFlight */
-    METRICS_REFUSAL_BYTES,     /* limits.maxInFlightBytes, or a peer's share of it */
+    METRICS_REFUSAL_BYTES,     /* limits.maxInFlightBytes, or the share of one address */
     METRICS_REFUSAL_NOT_READY,
     METRICS_REFUSAL_COUNT
 };
@@ -64,7 +65,7 @@ enum metrics_refusal {
 #define METRICS_LEVEL_COUNT (LEVEL_REQUIRED + 1)
 #define METRICS_OPERATION_COUNT (REVIEW_CONNECT + 1)
 #define METRICS_KIND_COUNT (WORKLOAD_CRON_JOB + 1)
-#define METRICS_UNDECIDED_COUNT 2 /* 503, 504 */
+#define METRICS_UNDECIDED_COUNT 2 /* codes 503 and 504 */
 
 struct metrics {
     _Atomic uint64_t requests[METRICS_PATH_COUNT][METRICS_CODE_COUNT];
@@ -78,31 +79,31 @@ struct metrics {
     _Atomic uint64_t refused[METRICS_REFUSAL_COUNT];
     _Atomic uint64_t gate_findings[GATE_CODE_COUNT]; /* decisions that have one */
     _Atomic uint64_t plan_findings[PLAN_CODE_COUNT];
-    _Atomic uint64_t reloads[METRICS_PART_COUNT][2]; /* failed, done */
+    _Atomic uint64_t reloads[METRICS_PART_COUNT][2]; /* failed, succeeded */
     _Atomic uint64_t cut[METRICS_CUT_COUNT];
     _Atomic int64_t certificate_expires_sec; /* since 1970; 0: unknown */
 };
 
-/* What is not counted but looked at. */
+/* Values that are read when the text is written. */
 struct metrics_state {
     bool ready;
     uint64_t connections;
     uint64_t in_flight;
     uint64_t in_flight_bytes;
     const struct metrics_evidence *evidence; /* NULL: no snapshot yet */
-    bool records;                            /* the next two are known */
+    bool records;                            /* whether the next two are set */
     struct decision_log_counts decision_log;
-    uint64_t denials_kept;              /* that /denials shows */
+    uint64_t denials_kept;              /* shown by /denials */
     const struct cluster_status *watch; /* NULL: no cluster is watched */
 };
 
 void metrics_count_request(struct metrics *metrics, enum metrics_path path, int status);
-/* A review that was answered: decided, or denied because something could not be found out in time.
- * Of any other exchange nothing is counted. */
+/* Counts a review that was decided, or denied because the decision could not be confirmed in time.
+ * Any other exchange is not counted. */
 void metrics_count_review(struct metrics *metrics, const struct exchange *exchange, uint64_t usec)
     __attribute__((nonnull));
 void metrics_count_refusal(struct metrics *metrics, enum metrics_refusal why);
-void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool done);
+void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool succeeded);
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why);
 
 int metrics_write(struct metrics *metrics, const struct metrics_state *state, struct arena *arena,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reviews - what became of the reviews: counters, durations, and their text. */
+/* reviews - counters and durations of reviews, and their text. */
+
+#include <assert.h>
 
 #include "k8s/util/http_status.h"
 #include "webhook/metrics/format.h"
@@ -16,7 +18,7 @@ static const struct bucket {
 };
 
 static const char *const level_names[METRICS_LEVEL_COUNT] = {
-    [LEVEL_UNSET] = "unset", /* it was not looked at */
+    [LEVEL_UNSET] = "unset", /* not looked at */
     [LEVEL_NONE] = "none",
     [LEVEL_ANNOTATED] = "annotated",
     [LEVEL_REQUIRED] = "required",
@@ -76,6 +78,8 @@ void metrics_count_review(struct metrics *metrics, const struct exchange *exchan
                     1);
         return;
     }
+    assert(d->outcome < METRICS_OUTCOME_COUNT && d->levels.enforce < METRICS_LEVEL_COUNT);
+    assert(r->operation < METRICS_OPERATION_COUNT && r->kind < METRICS_KIND_COUNT);
     metrics_add(&metrics->reviews[d->outcome][d->allowed], 1);
     metrics_add(&metrics->decisions[d->outcome][d->allowed][d->levels.enforce][r->operation]
                                    [r->kind][r->dry_run],
@@ -86,6 +90,7 @@ void metrics_count_review(struct metrics *metrics, const struct exchange *exchan
 
 void metrics_count_refusal(struct metrics *metrics, enum metrics_refusal why)
 {
+    assert(why < METRICS_REFUSAL_COUNT);
     metrics_add(&metrics->refused[why], 1);
 }
 
@@ -97,10 +102,11 @@ static void write_outcomes(struct metrics *metrics, struct buffer *b)
             buffer_add_format(b,
                               "sandgate_reviews_total{outcome=\"%s\",allowed=\"%s\"} %" PRIu64 "\n",
                               gate_outcome_text((enum gate_outcome)i), allowed ? "true" : "false",
-                              metrics_look(&metrics->reviews[i][allowed]));
+                              metrics_load(&metrics->reviews[i][allowed]));
 }
 
-/* One of the many: only those that occurred are shown. n counts through the array's dimensions. */
+/* One of many series; those with the value 0 are not shown. n counts through the dimensions of the
+ * array. */
 static void write_decision(struct metrics *metrics, size_t n, struct buffer *b)
 {
     size_t dry_run = n % 2, kind = n / 2 % METRICS_KIND_COUNT;
@@ -109,7 +115,7 @@ static void write_decision(struct metrics *metrics, size_t n, struct buffer *b)
     size_t level = rest % METRICS_LEVEL_COUNT, allowed = rest / METRICS_LEVEL_COUNT % 2;
     size_t outcome = rest / METRICS_LEVEL_COUNT / 2;
     uint64_t count =
-        metrics_look(&metrics->decisions[outcome][allowed][level][operation][kind][dry_run]);
+        metrics_load(&metrics->decisions[outcome][allowed][level][operation][kind][dry_run]);
 
     if (count == 0)
         return;
@@ -123,8 +129,9 @@ static void write_decision(struct metrics *metrics, size_t n, struct buffer *b)
 
 static void write_decisions(struct metrics *metrics, struct buffer *b)
 {
-    metrics_write_head(b, "sandgate_decisions_total", "counter",
-                       "The same by level of enforce, operation, kind and dry run.");
+    metrics_write_head(
+        b, "sandgate_decisions_total", "counter",
+        "Reviews that were decided, by level of enforce, operation, kind and dry run.");
     for (size_t n = 0; n < sizeof(metrics->decisions) / sizeof(uint64_t); n++)
         write_decision(metrics, n, b);
 }
@@ -136,45 +143,44 @@ static void write_durations(struct metrics *metrics, struct buffer *b)
     metrics_write_head(b, "sandgate_review_duration_seconds", "histogram",
                        "Time from the last byte of a review to its answer.");
     for (size_t i = 0; i < METRICS_BUCKET_COUNT; i++) {
-        sum += metrics_look(&metrics->review_buckets[i]);
+        sum += metrics_load(&metrics->review_buckets[i]);
         buffer_add_format(b, "sandgate_review_duration_seconds_bucket{le=\"%s\"} %" PRIu64 "\n",
                           buckets[i].name, sum);
     }
-    sum += metrics_look(&metrics->review_buckets[METRICS_BUCKET_COUNT]);
+    sum += metrics_load(&metrics->review_buckets[METRICS_BUCKET_COUNT]);
     buffer_add_format(b,
                       "sandgate_review_duration_seconds_bucket{le=\"+Inf\"} %" PRIu64
                       "\nsandgate_review_duration_seconds_sum %.6f"
                       "\nsandgate_review_duration_seconds_count %" PRIu64 "\n",
-                      sum, (double)metrics_look(&metrics->review_usec) / USEC_PER_SEC, sum);
+                      sum, (double)metrics_load(&metrics->review_usec) / USEC_PER_SEC, sum);
 }
 
 static void write_findings(struct metrics *metrics, struct buffer *b)
 {
     metrics_write_head(b, "sandgate_findings_total", "counter",
-                       "Decisions that had a finding of that code.");
+                       "Decisions that had a finding with that code.");
     for (size_t i = 0; i < GATE_CODE_COUNT; i++)
         buffer_add_format(b, "sandgate_findings_total{code=\"%s\"} %" PRIu64 "\n",
                           gate_code_text((enum gate_code)i),
-                          metrics_look(&metrics->gate_findings[i]));
+                          metrics_load(&metrics->gate_findings[i]));
     for (size_t i = 0; i < PLAN_CODE_COUNT; i++)
         buffer_add_format(b, "sandgate_findings_total{code=\"%s\"} %" PRIu64 "\n",
                           plan_code_text((enum plan_code)i),
-                          metrics_look(&metrics->plan_findings[i]));
+                          metrics_load(&metrics->plan_findings[i]));
 }
 
 static void write_undecided(struct metrics *metrics, struct buffer *b)
 {
     metrics_write_head(b, "sandgate_reviews_undecided_total", "counter",
-                       "Reviews denied because something could not be found out in time.");
+                       "Reviews denied because the decision could not be confirmed in time.");
     for (size_t i = 0; i < METRICS_UNDECIDED_COUNT; i++)
         buffer_add_format(b, "sandgate_reviews_undecided_total{code=\"%s\"} %" PRIu64 "\n",
-                          undecided_names[i], metrics_look(&metrics->undecided[i]));
+                          undecided_names[i], metrics_load(&metrics->undecided[i]));
     metrics_write_head(b, "sandgate_reviews_refused_total", "counter",
-                       "Reviews that were not read: more in flight than the limits allow, or not "
-                       "ready yet.");
+                       "Reviews refused before they were decided, by reason.");
     for (size_t i = 0; i < METRICS_REFUSAL_COUNT; i++)
         buffer_add_format(b, "sandgate_reviews_refused_total{reason=\"%s\"} %" PRIu64 "\n",
-                          refusal_names[i], metrics_look(&metrics->refused[i]));
+                          refusal_names[i], metrics_load(&metrics->refused[i]));
 }
 
 void metrics_write_reviews(struct metrics *metrics, struct buffer *b)

@@ -2,7 +2,8 @@
 #ifndef WEBHOOK_METRICS_WATCH_H
 #define WEBHOOK_METRICS_WATCH_H
 
-/* watch - what is known of the cluster and how fresh it is, as text for Prometheus. */
+/* watch - how fresh the view of a watched cluster is, and what it holds, as text for Prometheus.
+ * Errors: those of the buffer. */
 
 #include "k8s/cluster/cluster.h"
 #include "planner/base/buffer.h"
