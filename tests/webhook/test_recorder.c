@@ -170,7 +170,7 @@ Test(metrics_evidence, is_worked_out_once_a_snapshot)
     struct snapshot *other = helper_snapshot(&arena, &policy, NULL, none);
     struct metrics_evidence evidence = {0};
     const char *const moments[][2] = {
-        {"2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z"}, /* asked at, walked at */
+        {"2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z"}, /* asked at, counted at */
         {"2026-03-03T12:00:00Z", "2026-03-01T12:00:00Z"},
         {"2026-03-04T00:00:00Z", "2026-03-01T12:00:00Z"},
         {"2026-03-04T00:00:01Z", "2026-03-04T00:00:01Z"}, /* the exemption is over */
@@ -181,7 +181,7 @@ Test(metrics_evidence, is_worked_out_once_a_snapshot)
 
     for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
         metrics_evidence_look(&evidence, snapshot, helper_moment(moments[i][0]));
-        cr_assert_eq(moment_compare(evidence.walked, helper_moment(moments[i][1])), 0, "%s",
+        cr_assert_eq(moment_compare(evidence.counted, helper_moment(moments[i][1])), 0, "%s",
                      moments[i][0]);
     }
     cr_assert_eq(evidence.documents[EVIDENCE_EXEMPTION][METRICS_EVIDENCE_EXPIRED], 1);
