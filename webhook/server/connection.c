@@ -186,7 +186,7 @@ bool connection_client_allowed(struct connection *connection, struct tls *tls)
     if (connection->client_checked && connection->checked_generation == generation)
         return connection->client_allowed;
     newest = tls_credentials(tls);
-    connection->client_allowed = tls_client_may_ask(newest, connection->session);
+    connection->client_allowed = tls_client_allowed(newest, connection->session);
     connection->checked_generation = generation;
     connection->client_checked = true;
     tls_credentials_unref(newest);

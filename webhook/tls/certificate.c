@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* certificate - reads certificates and bundles, and compares them with keys and CAs.
+ * certificate_make.c makes them. */
+
 #define _GNU_SOURCE /* memmem */
 #include "webhook/tls/certificate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
@@ -40,7 +44,7 @@ static int read_names(gnutls_x509_crt_t from, struct arena *arena, struct str_li
 
         if (r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
             break;
-        if (r != GNUTLS_SAN_DNSNAME) /* of another kind, or longer than any name of ours */
+        if (r != GNUTLS_SAN_DNSNAME) /* of another kind, or longer than any DNS name */
             continue;
         names[count].len = length;
         names[count].ptr = arena_copy(arena, (struct str){.ptr = name, .len = length});
@@ -51,7 +55,7 @@ static int read_names(gnutls_x509_crt_t from, struct arena *arena, struct str_li
     return 0;
 }
 
-/* -EBADMSG where it is no certificate. */
+/* -EBADMSG where it is not a certificate. */
 static int read_one(struct str pem, struct arena *arena, struct certificate *ret_certificate)
 {
     gnutls_x509_crt_t cleanup_x509_certificate from = import(pem);
@@ -103,6 +107,7 @@ int certificate_read_bundle(struct str pem, struct arena *arena,
         else
             bundle.items[bundle.count++] = one;
     }
+    assert(bundle.count <= CERTIFICATE_MAX_BUNDLE);
     *ret_bundle = bundle;
     return 0;
 }
@@ -112,13 +117,13 @@ bool certificate_has_key(struct str certificate_pem, struct str key_pem)
     gnutls_x509_crt_t cleanup_x509_certificate certificate = import(certificate_pem);
     gnutls_x509_privkey_t cleanup_x509_key key = NULL;
     gnutls_datum_t text = datum_of(key_pem);
-    unsigned char of_certificate[64], of_key[64]; /* the widest that the library may ask for */
+    unsigned char of_certificate[64], of_key[64]; /* the largest that the library can need */
     size_t of_certificate_bytes = sizeof(of_certificate), of_key_bytes = sizeof(of_key);
 
     if (certificate == NULL || key_pem.len == 0 || key_pem.len > CERTIFICATE_MAX_BYTES ||
         gnutls_x509_privkey_init(&key) < 0)
         return false;
-    /* a key and a public key that were put together by hand do not fool the second check */
+    /* the second check finds a private key that was combined with another public key by hand */
     return gnutls_x509_privkey_import2(key, &text, GNUTLS_X509_FMT_PEM, NULL, 0) == 0 &&
            gnutls_x509_privkey_verify_params(key) == 0 &&
            gnutls_x509_crt_get_key_id(certificate, GNUTLS_KEYID_USE_SHA256, of_certificate,
@@ -135,7 +140,7 @@ bool certificate_is_signed(struct str certificate_pem, struct str ca_pem)
     gnutls_x509_crt_t cleanup_x509_certificate ca = import(ca_pem);
     unsigned status = 0;
 
-    /* the second check alone takes a certificate for its own issuer once it is trusted */
+    /* the second check alone accepts a trusted certificate as its own issuer */
     return certificate != NULL && ca != NULL &&
            gnutls_x509_crt_check_issuer(certificate, ca) != 0 &&
            gnutls_x509_crt_verify(certificate, &ca, 1,

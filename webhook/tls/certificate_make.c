@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* certificate_make - makes certificates with new keys. certificate.c reads them. */
+
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
@@ -11,6 +14,7 @@
 #define SERIAL_BYTES 16
 #define X509_V3 3
 #define COMMON_NAME_BYTES 64
+#define KEY_ID_BYTES 64 /* the largest that the library can need */
 
 /* A certificate that is being made, with a new key in it. */
 struct making {
@@ -36,7 +40,7 @@ static int make_key(gnutls_x509_privkey_t *ret_key)
                : 0;
 }
 
-/* Subjects differ, so that a verifier that looks for an issuer by its name finds one. */
+/* Each subject is unique, because verifiers look for an issuer by its name. */
 static int set_subject(gnutls_x509_crt_t certificate, const char *what,
                        const unsigned char serial[static SERIAL_BYTES])
 {
@@ -45,14 +49,15 @@ static int set_subject(gnutls_x509_crt_t certificate, const char *what,
         snprintf(name, sizeof(name), "%s %02x%02x%02x%02x%02x%02x%02x%02x", what, serial[0],
                  serial[1], serial[2], serial[3], serial[4], serial[5], serial[6], serial[7]);
 
+    assert(length > 0 && length < COMMON_NAME_BYTES);
     return gnutls_x509_crt_set_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                          (unsigned)length);
 }
 
-/* What all of ours have: key, number, subject, dates, and the key's id for who looks for it. */
+/* The common part: key, serial number, subject, dates and the identifier of the key. */
 static int begin(struct making *making, const char *what, int64_t from_sec, int64_t to_sec)
 {
-    unsigned char serial[SERIAL_BYTES], id[64]; /* the widest that the library may ask for */
+    unsigned char serial[SERIAL_BYTES], id[KEY_ID_BYTES];
     size_t id_bytes = sizeof(id);
     int r = make_key(&making->key);
 
@@ -62,7 +67,8 @@ static int begin(struct making *making, const char *what, int64_t from_sec, int6
         return -ENOMEM;
     if (gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)) < 0)
         return -EIO;
-    serial[0] = (unsigned char)((serial[0] & 0x3F) | 0x40); /* positive, of one length */
+    serial[0] =
+        (unsigned char)((serial[0] & 0x3F) | 0x40); /* positive, and always of the same length */
     if (gnutls_x509_crt_set_version(making->certificate, X509_V3) < 0 ||
         gnutls_x509_crt_set_serial(making->certificate, serial, sizeof(serial)) < 0 ||
         set_subject(making->certificate, what, serial) < 0 ||
@@ -146,10 +152,10 @@ static int set_names(gnutls_x509_crt_t certificate, const struct str_list *names
     return 0;
 }
 
-/* By the extension of the CA's certificate, so that both are found to belong together. */
+/* The same identifier as in the CA's certificate, so that verifiers find the issuer by it. */
 static int set_authority(gnutls_x509_crt_t certificate, gnutls_x509_crt_t ca)
 {
-    unsigned char id[64];
+    unsigned char id[KEY_ID_BYTES];
     size_t id_bytes = sizeof(id);
 
     if (gnutls_x509_crt_get_subject_key_id(ca, id, &id_bytes, NULL) < 0 ||

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* credentials - exchanges credentials at a reload, sets up sessions, and checks client
+ * certificates. See credentials.h; files.c reads the files. */
+
 #include "webhook/tls/credentials.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/x509.h>
 #include <pthread.h>
@@ -10,16 +14,17 @@
 #include "webhook/tls/files.h"
 
 #define TLS_MAX_CHAIN 16
+#define NAME_BYTES 256 /* of a DNS name with a NUL */
 
 struct tls {
-    pthread_mutex_t lock; /* held while a pointer is copied, for nothing else */
+    pthread_mutex_t lock; /* around current; held while a pointer is copied only */
     struct tls_credentials *current;
     _Atomic uint64_t generation;
 };
 
 const char *tls_priorities(void)
 {
-    /* the API server speaks all of these; AES-128 first, as it is the cheapest with AES-NI */
+    /* the API server supports all of these; AES-128 first, as it costs least with AES-NI */
     return "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"
            "-CIPHER-ALL:+AES-128-GCM:+CHACHA20-POLY1305:+AES-256-GCM:%SERVER_PRECEDENCE";
 }
@@ -67,6 +72,7 @@ int tls_reload(struct tls *tls, const struct tls_files *files, struct arena *are
         return r;
     (void)pthread_mutex_lock(&tls->lock);
     old = tls->current;
+    assert(old != NULL);
     tls->current = fresh;
     (void)pthread_mutex_unlock(&tls->lock);
     (void)atomic_fetch_add(&tls->generation, 1);
@@ -108,13 +114,13 @@ int64_t tls_expires_sec(struct tls *tls)
 int tls_prepare(const struct tls_credentials *credentials, gnutls_session_t session)
 {
     static const unsigned char http11[] = "http/1.1";
-    /* the library wants to write to what it only reads */
+    /* the library only reads it, but the member is not const */
     gnutls_datum_t protocol = {.data = (unsigned char *)(uintptr_t)http11,
                                .size = sizeof(http11) - 1};
 
     if (gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, credentials->serving) < 0)
         return -EIO;
-    /* mandatory: who offers h2 alone must not get a handshake and garbage behind it */
+    /* mandatory: a client that offers only h2 must not get a handshake and then HTTP/1.1 */
     if (gnutls_alpn_set_protocols(session, &protocol, 1, GNUTLS_ALPN_MANDATORY) < 0)
         return -EIO;
     if (credentials->clients != NULL)
@@ -127,8 +133,7 @@ bool tls_asks_clients(const struct tls_credentials *credentials)
     return credentials->clients != NULL;
 }
 
-static bool tls_name_listed(const struct tls_credentials *credentials, const void *name,
-                            size_t length)
+static bool is_listed(const struct tls_credentials *credentials, const void *name, size_t length)
 {
     for (size_t i = 0; i < credentials->names.count; i++)
         if (str_equal(credentials->names.items[i], (struct str){.ptr = name, .len = length}))
@@ -136,9 +141,9 @@ static bool tls_name_listed(const struct tls_credentials *credentials, const voi
     return false;
 }
 
-static bool tls_is_named(const struct tls_credentials *credentials, gnutls_x509_crt_t certificate)
+static bool is_named(const struct tls_credentials *credentials, gnutls_x509_crt_t certificate)
 {
-    char name[256];
+    char name[NAME_BYTES];
 
     for (unsigned i = 0;; i++) {
         size_t length = sizeof(name);
@@ -147,7 +152,7 @@ static bool tls_is_named(const struct tls_credentials *credentials, gnutls_x509_
 
         if (r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
             break;
-        if (r == 0 && tls_name_listed(credentials, name, length))
+        if (r == 0 && is_listed(credentials, name, length))
             return true;
     }
     for (unsigned i = 0;; i++) {
@@ -156,13 +161,13 @@ static bool tls_is_named(const struct tls_credentials *credentials, gnutls_x509_
 
         if (r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
             return false;
-        if (r == GNUTLS_SAN_DNSNAME && tls_name_listed(credentials, name, length))
+        if (r == GNUTLS_SAN_DNSNAME && is_listed(credentials, name, length))
             return true;
     }
 }
 
-static bool tls_is_signed(const struct tls_credentials *credentials,
-                          gnutls_x509_crt_t certificates[static TLS_MAX_CHAIN], unsigned count)
+static bool is_signed(const struct tls_credentials *credentials,
+                      gnutls_x509_crt_t certificates[static TLS_MAX_CHAIN], unsigned count)
 {
     static const unsigned char client[] = GNUTLS_KP_TLS_WWW_CLIENT;
     gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
@@ -174,12 +179,12 @@ static bool tls_is_signed(const struct tls_credentials *credentials,
     return r == 0 && status == 0;
 }
 
-bool tls_client_may_ask(const struct tls_credentials *credentials, gnutls_session_t session)
+bool tls_client_allowed(const struct tls_credentials *credentials, gnutls_session_t session)
 {
     gnutls_x509_crt_t certificates[TLS_MAX_CHAIN] = {NULL};
     const gnutls_datum_t *given = NULL;
     unsigned given_count = 0, count = 0;
-    bool may = false, read = true;
+    bool allowed = false, read = true;
 
     if (credentials->clients == NULL)
         return true;
@@ -189,10 +194,10 @@ bool tls_client_may_ask(const struct tls_credentials *credentials, gnutls_sessio
     for (; read && count < given_count; count++)
         read = gnutls_x509_crt_init(&certificates[count]) == 0 &&
                gnutls_x509_crt_import(certificates[count], &given[count], GNUTLS_X509_FMT_DER) == 0;
-    may = read && tls_is_signed(credentials, certificates, count) &&
-          tls_is_named(credentials, certificates[0]);
+    allowed = read && is_signed(credentials, certificates, count) &&
+              is_named(credentials, certificates[0]);
     for (unsigned i = 0; i < count; i++)
         if (certificates[i] != NULL)
             gnutls_x509_crt_deinit(certificates[i]);
-    return may;
+    return allowed;
 }

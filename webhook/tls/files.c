@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* files - reads certificate, key and client CA into credentials, once for each reload. See files.h.
+ */
+
 #include "webhook/tls/files.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "k8s/util/file.h"
 #include "k8s/util/gnutls_handles.h"
 
-/* One reading of the files: where reasons go. */
+/* One reading of the files. */
 struct reading {
-    struct arena *arena;
+    struct arena *arena; /* of the reason */
     struct str reason;
+    struct arena texts; /* of the files; wiped, because it contains the private key */
 };
 
 static int refuse(struct reading *reading, const char *path, const char *what, const char *detail)
@@ -23,62 +25,31 @@ static int refuse(struct reading *reading, const char *path, const char *what, c
     return str_present(reading->reason) ? -EINVAL : -ENOMEM;
 }
 
-static void done_fd(const int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 static int read_file(struct reading *reading, const char *path, gnutls_datum_t *ret_text)
 {
-    __attribute__((cleanup(done_fd))) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    cleanup_datum gnutls_datum_t text = {0};
-    struct stat status = {0};
+    struct str text = {0};
+    int r = file_read_path(path, TLS_MAX_FILE_BYTES, &reading->texts, &text);
 
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return refuse(reading, path, "cannot be read", strerror(errno));
-    if (!S_ISREG(status.st_mode) || status.st_size <= 0 ||
-        (size_t)status.st_size > TLS_MAX_FILE_BYTES)
-        return refuse(reading, path, "is no file of 1 byte to 1 MiB", NULL);
-    text.data = malloc((size_t)status.st_size);
-    if (text.data == NULL)
-        return -ENOMEM;
-    while (text.size < (size_t)status.st_size) {
-        ssize_t n = read(fd, text.data + text.size, (size_t)status.st_size - text.size);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return refuse(reading, path, "cannot be read", strerror(errno));
-        if (n == 0)
-            break;
-        text.size += (unsigned)n;
-    }
-    *ret_text = text;
-    text = (gnutls_datum_t){0};
+    if (r == -ENOMEM)
+        return r;
+    if (r == -ENODATA || r == -EFBIG || (r == 0 && text.len == 0))
+        return refuse(reading, path, "is not a regular file of 1 byte to 1 MiB", NULL);
+    if (r < 0)
+        return refuse(reading, path, "cannot be read", file_error_text(r));
+    *ret_text = datum_of(text);
     return 0;
 }
 
-static int copy_text(struct str from, gnutls_datum_t *ret_text)
-{
-    gnutls_datum_t text = {.data = malloc(from.len + 1), .size = (unsigned)from.len};
-
-    if (text.data == NULL)
-        return -ENOMEM;
-    memcpy(text.data, from.ptr, from.len);
-    *ret_text = text;
-    return 0;
-}
-
-/* Certificate and key, wherever they come from. */
+/* Certificate and key, from texts or from files. Borrowed from files or from reading->texts. */
 static int read_texts(struct reading *reading, const struct tls_files *files,
                       gnutls_datum_t *ret_certificate, gnutls_datum_t *ret_key)
 {
     int r = 0;
 
     if (str_present(files->certificate_pem)) {
-        r = copy_text(files->certificate_pem, ret_certificate);
-        return r == 0 ? copy_text(files->key_pem, ret_key) : r;
+        *ret_certificate = datum_of(files->certificate_pem);
+        *ret_key = datum_of(files->key_pem);
+        return 0;
     }
     r = read_file(reading, files->certificate, ret_certificate);
     return r == 0 ? read_file(reading, files->key, ret_key) : r;
@@ -93,6 +64,7 @@ static int read_expiry(struct reading *reading, const char *path, const gnutls_d
 
     if (r < 0)
         return refuse(reading, path, "holds no certificate in PEM form", gnutls_strerror(r));
+    assert(count > 0);
     *ret_expires_sec = gnutls_x509_crt_get_expiration_time(certificates[0]);
     for (unsigned i = 0; i < count; i++)
         gnutls_x509_crt_deinit(certificates[i]);
@@ -103,23 +75,23 @@ static int read_expiry(struct reading *reading, const char *path, const gnutls_d
 static int read_serving(struct reading *reading, const struct tls_files *files,
                         struct tls_credentials *credentials)
 {
-    cleanup_datum gnutls_datum_t certificate = {0};
-    cleanup_datum gnutls_datum_t key = {0};
+    gnutls_datum_t certificate = {0};
+    gnutls_datum_t key = {0};
     bool made = str_present(files->certificate_pem);
-    const char *certificate_place = made ? "tls.self" : files->certificate;
-    const char *key_place = made ? "tls.self" : files->key;
+    const char *certificate_name = made ? "tls.self" : files->certificate;
+    const char *key_name = made ? "tls.self" : files->key;
     int r = read_texts(reading, files, &certificate, &key);
 
     if (r == 0)
-        r = read_expiry(reading, certificate_place, &certificate, &credentials->expires_sec);
+        r = read_expiry(reading, certificate_name, &certificate, &credentials->expires_sec);
     if (r < 0)
         return r;
     r = gnutls_certificate_set_x509_key_mem2(credentials->serving, &certificate, &key,
                                              GNUTLS_X509_FMT_PEM, NULL, 0);
     if (r == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
-        return refuse(reading, key_place, "is not the key of the certificate", certificate_place);
+        return refuse(reading, key_name, "is not the key of the certificate", certificate_name);
     if (r < 0)
-        return refuse(reading, key_place, "cannot be used as an unencrypted key in PEM form",
+        return refuse(reading, key_name, "cannot be used as an unencrypted key in PEM form",
                       gnutls_strerror(r));
     return 0;
 }
@@ -143,7 +115,7 @@ static int copy_names(const struct str_list *names, struct tls_credentials *cred
 static int read_clients(struct reading *reading, const struct tls_files *files,
                         struct tls_credentials *credentials)
 {
-    cleanup_datum gnutls_datum_t text = {0};
+    gnutls_datum_t text = {0};
     int r = read_file(reading, files->client_ca, &text);
 
     if (r < 0)
@@ -155,7 +127,7 @@ static int read_clients(struct reading *reading, const struct tls_files *files,
     if (r <= 0)
         return refuse(reading, files->client_ca, "holds no certificate in PEM form",
                       r < 0 ? gnutls_strerror(r) : NULL);
-    /* the names of the CAs go into the wish for a certificate, so that clients pick the right one
+    /* the request for a certificate names these CAs, so that clients choose the right certificate
      */
     r = gnutls_certificate_set_x509_trust_mem(credentials->serving, &text, GNUTLS_X509_FMT_PEM);
     if (r < 0)
@@ -189,6 +161,7 @@ int tls_credentials_read(const struct tls_files *files, struct arena *arena,
         r = read_serving(&reading, files, credentials);
     if (r == 0 && files->client_ca != NULL)
         r = read_clients(&reading, files, credentials);
+    arena_wipe(&reading.texts);
     if (r < 0) {
         tls_credentials_free(credentials);
         *reterr_reason = reading.reason;
