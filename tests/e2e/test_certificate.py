@@ -65,7 +65,7 @@ class OwnCertificate(Case):
         eventually(self.all_show_it, "the short-lived certificate", seconds=20)
         eventually(lambda: all(abs(each - begin - life) < 5 for each in self.metrics()), "the metric")
         for name, each in self.gate.pods().items():
-            self.assertIn("ends soon", each.log.read_text(), f"{name} has said nothing in advance")
+            self.assertIn("expires soon", each.log.read_text(), f"{name} has said nothing in advance")
         time.sleep(max(0, begin + life + 2 - time.time()))
         # another bundle: the API server trusts the same, and has to dial anew
         other = Authority(self.world.folder / "authority" / f"{self.id()}-other", "nobody.invalid")

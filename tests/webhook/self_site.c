@@ -57,9 +57,9 @@ void site_done(struct site *site)
     (void)close(site->log.fd);
 }
 
-void site_turn(struct site *site, size_t replica)
+void site_reconcile(struct site *site, size_t replica)
 {
-    self_turn(&site->replicas[replica], site->config, site->now_sec + site->skew_sec[replica],
+    self_reconcile(&site->replicas[replica], site->config, site->now_sec + site->skew_sec[replica],
               site->now_msec);
 }
 
@@ -69,7 +69,7 @@ void site_live(struct site *site, int64_t seconds, int64_t step_sec)
         site->now_sec += step_sec;
         site->now_msec += (uint64_t)step_sec * 1000;
         for (size_t i = 0; i < SITE_REPLICAS; i++)
-            site_turn(site, i);
+            site_reconcile(site, i);
     }
 }
 

@@ -7,7 +7,7 @@
  */
 
 #include "self_fake.h"
-#include "webhook/selfcert/turn.h"
+#include "webhook/selfcert/reconcile.h"
 
 #define SITE_REPLICAS 2
 #define SITE_START_SEC INT64_C(1767225600) /* 2026-01-01 */
@@ -27,7 +27,7 @@ struct site {
 void site_open(struct site *site);
 void site_done(struct site *site);
 
-void site_turn(struct site *site, size_t replica);
+void site_reconcile(struct site *site, size_t replica);
 /* All replicas look every so many seconds, for so long. */
 void site_live(struct site *site, int64_t seconds, int64_t step_sec);
 /* A replica that knows nothing. */

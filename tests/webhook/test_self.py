@@ -239,7 +239,7 @@ class Self(unittest.TestCase):
                 self.assertEqual(kept.review(GOOD)[0], 200)
             with Client(gate.port, tls=trusting(cluster.bundles()[0]), name=NAME) as fresh:
                 self.assertEqual(fresh.review(GOOD)[0], 200)
-            self.assertIn("tls.crt is no certificate, or tls.key not its key", gate.log())
+            self.assertIn("tls.crt is not a certificate, or tls.key is not its key", gate.log())
 
     def test_a_wiped_bundle_is_put_back(self):
         with Cluster() as cluster, Gate(cluster) as gate:
@@ -287,7 +287,7 @@ class Self(unittest.TestCase):
         with Cluster() as cluster:
             cluster.away = True
             with Gate(cluster) as gate:
-                wanted = (503, "not ready: the API server gives no answer about the Secret of "
+                wanted = (503, "not ready: no answer from the API server about the Secret of "
                                "tls.self.secret")
                 gate.wait_for(lambda: gate.ready() == wanted)
                 metrics = plain_get(gate.admin, "/metrics")[2].decode()
@@ -298,7 +298,7 @@ class Self(unittest.TestCase):
                 gate.look()
                 time.sleep(1)
                 self.assertEqual(gate.ready(), (200, "ok"))
-                self.assertIn("certificates cannot be kept", gate.log())
+                self.assertIn("certificates cannot be kept up to date", gate.log())
 
     def test_asks_for_a_secret_that_is_not_there(self):
         with Cluster() as cluster:

@@ -32,15 +32,15 @@ struct life {
     unsigned changes;
 };
 
-static void other_turns(struct fake *fake, bool webhooks);
+static void other_reconciles(struct fake *fake, bool webhooks);
 
 static struct life life;
 
-static void other_turns(struct fake *fake, bool webhooks)
+static void other_reconciles(struct fake *fake, bool webhooks)
 {
     (void)fake;
     (void)webhooks;
-    site_turn(&life.site, 1);
+    site_reconcile(&life.site, 1);
 }
 
 static void disturb(void)
@@ -49,7 +49,7 @@ static void disturb(void)
 
     fake->away = chance(20) == 0 ? -ECONNREFUSED : 0;
     fake->lose = chance(40) == 0;
-    fake->between = chance(10) == 0 ? other_turns : NULL;
+    fake->between = chance(10) == 0 ? other_reconciles : NULL;
     fake->status[API_PATCH][1] = chance(30) == 0 ? 403 : 0;
     fake->status[API_PATCH][0] = chance(30) == 0 ? 500 : 0;
     if (chance(100) == 0)
@@ -105,7 +105,7 @@ Test(self_life, no_certificate_is_served_that_is_not_trusted)
         site->now_msec += (uint64_t)step_sec * 1000;
         disturb();
         for (size_t i = 0; i < SITE_REPLICAS; i++) {
-            site_turn(site, i);
+            site_reconcile(site, i);
             check(i);
         }
     }

@@ -32,7 +32,7 @@ static const struct row rows[] = {
     {.name = "an empty Secret",
      .watched = true,
      .steps = SELF_MAKE_CA | SELF_MAKE_SERVING,
-     .why = "there is no CA with its key"},
+     .why = "the Secret has no CA with its key"},
     {.name = "all is well",
      .facts = {SPAN(-10, 80), NEVER, SPAN(-1, 8), true, true, false},
      .watched = true},
@@ -48,7 +48,7 @@ static const struct row rows[] = {
      .facts = {SPAN(-20, 70), NEVER, SPAN(-9, 0), true, true, false},
      .watched = true,
      .steps = SELF_MAKE_SERVING,
-     .why = "the certificate has ended"},
+     .why = "the certificate has expired"},
     {.name = "a certificate of the future",
      .facts = {SPAN(-20, 70), NEVER, SPAN(1, 10), true, true, false},
      .watched = true,
@@ -63,12 +63,12 @@ static const struct row rows[] = {
      .facts = {SPAN(-20, 70), NEVER, SPAN(-1, 8), false, true, false},
      .watched = true,
      .steps = SELF_MAKE_SERVING,
-     .why = "the certificate is not the CA's"},
+     .why = "the certificate was not signed by the CA"},
     {.name = "no certificate that can be read",
      .facts = {SPAN(-20, 70), NEVER, NEVER, false, false, false},
      .watched = true,
      .steps = SELF_MAKE_SERVING,
-     .why = "there is no certificate with its key"},
+     .why = "the Secret has no certificate with its key"},
     {.name = "a CA at two thirds of its life",
      .facts = {SPAN(-60, 30), NEVER, SPAN(-1, 8), true, true, false},
      .watched = true,
@@ -103,12 +103,12 @@ static const struct row rows[] = {
      .facts = {SPAN(-90, 0), SPAN(-30, 60), SPAN(-3, 0), true, true, false},
      .watched = true,
      .steps = SELF_PROMOTE | SELF_MAKE_SERVING,
-     .why = "the CA has ended"},
+     .why = "the CA has expired"},
     {.name = "all have ended",
      .facts = {SPAN(-200, -110), SPAN(-150, -60), SPAN(-119, -110), true, true, true},
      .watched = true,
      .steps = SELF_MAKE_CA | SELF_MAKE_SERVING | SELF_DROP_OLD,
-     .why = "the CA has ended"},
+     .why = "the CA has expired"},
     {.name = "a next CA that has ended is made anew",
      .facts = {SPAN(-80, 10), SPAN(-91, -1), SPAN(-1, 8), true, true, false},
      .watched = true,
@@ -124,15 +124,15 @@ static const struct row rows[] = {
      .facts = {NEVER, NEVER, SPAN(-1, 8), false, true, false},
      .watched = true,
      .steps = SELF_MAKE_CA | SELF_MAKE_SERVING,
-     .why = "there is no CA with its key"},
+     .why = "the Secret has no CA with its key"},
     {.name = "near the end of a CA that stays, a new certificate would end no later",
      .facts = {SPAN(-88, 2), SPAN(-28, 62), SPAN(-7, 2), true, true, false},
      .watched = true},
-    {.name = "a former CA has ended",
+    {.name = "a former CA has expired",
      .facts = {SPAN(-10, 80), NEVER, SPAN(-1, 8), true, true, true},
      .watched = true,
      .steps = SELF_DROP_OLD,
-     .why = "a former CA has ended"},
+     .why = "a former CA has expired"},
 };
 
 Test(self_plan, every_row_comes_out_right)
@@ -160,7 +160,7 @@ Test(self_plan, jitter_spreads_replicas_over_an_hour_or_a_twentieth_of_a_life)
     cr_assert_eq(self_plan(&facts, &view).steps, 0);
     view.now_sec = NOW + HOUR;
     cr_assert_eq(self_plan(&facts, &view).steps, SELF_MAKE_SERVING);
-    facts.serving = (struct self_span){NOW - 4 * HOUR, NOW + 2 * HOUR};
+    facts.serving = (struct self_validity){NOW - 4 * HOUR, NOW + 2 * HOUR};
     view.now_sec = NOW + 6 * HOUR / 20 - 1;
     cr_assert_eq(self_plan(&facts, &view).steps, 0);
     view.now_sec = NOW + 6 * HOUR / 20;
@@ -169,7 +169,7 @@ Test(self_plan, jitter_spreads_replicas_over_an_hour_or_a_twentieth_of_a_life)
 
 Test(self_plan, what_may_be_served)
 {
-    const struct self_span good = SPAN(-1, 8), ended = SPAN(-9, 0), future = SPAN(1, 2);
+    const struct self_validity good = SPAN(-1, 8), ended = SPAN(-9, 0), future = SPAN(1, 2);
     const struct {
         const char *name;
         struct self_offer offer;
@@ -212,12 +212,12 @@ Test(self_plan, what_is_seen_without_a_break_settles)
 
 Test(self_plan, one_replica_writes_four_times_an_hour)
 {
-    struct self_pace pace = {0};
+    struct self_quota quota = {0};
 
     for (unsigned i = 0; i < SELF_MAX_WRITES; i++)
-        cr_assert(self_pace_take(&pace, i * 1000));
-    cr_assert(!self_pace_take(&pace, 3000));
-    cr_assert(!self_pace_take(&pace, SELF_WRITES_MSEC));
-    cr_assert(self_pace_take(&pace, SELF_WRITES_MSEC + 1)); /* 0 counts as 1 */
-    cr_assert(!self_pace_take(&pace, SELF_WRITES_MSEC + 2));
+        cr_assert(self_quota_take(&quota, i * 1000));
+    cr_assert(!self_quota_take(&quota, 3000));
+    cr_assert(!self_quota_take(&quota, SELF_WRITES_MSEC));
+    cr_assert(self_quota_take(&quota, SELF_WRITES_MSEC + 1)); /* 0 counts as 1 */
+    cr_assert(!self_quota_take(&quota, SELF_WRITES_MSEC + 2));
 }

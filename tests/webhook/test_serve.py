@@ -125,7 +125,7 @@ class Stopping(unittest.TestCase):
             time.sleep(0.5)
             begun = time.monotonic()
             gate.process.send_signal(signal.SIGTERM)
-            gate.wait_for("stopping: not ready any more, still answering")
+            gate.wait_for("stopping: not ready, still answering requests")
             with Client(gate.port) as probe:
                 self.assertEqual(probe.get("/readyz")[0], 503)
             self.assertEqual(plain_get(gate.admin, "/readyz")[0], 503)
@@ -167,7 +167,7 @@ class Stopping(unittest.TestCase):
     def test_a_second_signal_ends_at_once(self):
         with Gate(drain=30) as gate:
             gate.process.send_signal(signal.SIGTERM)
-            gate.wait_for("stopping: not ready any more, still answering")
+            gate.wait_for("stopping: not ready, still answering requests")
             gate.process.send_signal(signal.SIGTERM)
             self.assertEqual(gate.process.wait(timeout=5), 0)
 
@@ -233,7 +233,7 @@ class Reading(unittest.TestCase):
             with open(gate.path("keyring/broken.pem"), "w", encoding="utf-8") as file:
                 file.write("no key\n")
             gate.process.send_signal(signal.SIGHUP)
-            gate.wait_for("the old certificate stays in use")
+            gate.wait_for("the new certificate cannot be used; the old one stays in use")
             with Client(gate.port) as client:
                 self.assertEqual(client.review(GOOD)[0], 200)
                 self.assertEqual(client.get("/readyz")[0], 200)

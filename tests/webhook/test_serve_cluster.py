@@ -158,7 +158,7 @@ class Start(Cluster):
                              "not ready: waiting for the first list of evidence from " + server)
             with Client(gate.port) as client:
                 self.assertEqual(client.review(review())[0], 503)
-            failed = gate.wait_for("the API server is not heard; what was heard before stays in use")
+            failed = gate.wait_for("lost contact with the API server; using last known state")
             self.assertEqual(failed["level"], "warn")
             self.assertIn(server, failed["reason"])
             kube.start()
@@ -173,7 +173,7 @@ class Start(Cluster):
             kube.refused = 403
             kube.start()
             with Gate(kube) as gate:
-                failed = gate.wait_for("the API server is not heard; what was heard before stays in use")
+                failed = gate.wait_for("lost contact with the API server; using last known state")
                 self.assertIn("configmaps is forbidden: it was told so", gate.log())
                 self.assertNotIn("token-of-the-test", gate.log())
                 self.assertIn(failed["what"], ("configmaps", "namespaces"))
@@ -184,7 +184,7 @@ class Start(Cluster):
         with Kube() as kube:
             kube.start()
             with Gate(kube, insecure=True) as gate:
-                warning = gate.wait_for("this should not stay so")
+                warning = gate.wait_for("insecure setting in use")
                 self.assertEqual(warning["level"], "warn")
                 self.assertIn("the certificate of https://127.0.0.1:%d is not checked" % kube.port, warning["reason"])
 
@@ -193,7 +193,7 @@ class Start(Cluster):
             done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
                                   capture_output=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("evidence will come from https://127.0.0.1:%d, which was not asked" % kube.port, done.stdout)
+            self.assertIn("evidence will come from https://127.0.0.1:%d, which was not contacted" % kube.port, done.stdout)
 
 
     def test_names_that_would_leave_no_namespace_end_the_start(self):
@@ -268,13 +268,13 @@ class Confirm(Cluster):
         self.put(kube)
         gate.wait(lambda: gate.ask(review())["allowed"], "the watch")
         kube.stop()
-        gate.wait_for("the API server is not heard; what was heard before stays in use")
+        gate.wait_for("lost contact with the API server; using last known state")
         self.assert_allowed(gate.ask(review()))
         self.assertTrue(gate.ready()[0])
         self.assert_denied(gate.ask(review("2.0.0")), 503, "the API server could not be asked")
         kube.start()
         self.put(kube, version="2.0.0")
-        gate.wait_for("the API server is heard again")
+        gate.wait_for("the API server is reachable again")
         gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 2, "the watch")
         self.assert_allowed(gate.ask(review("2.0.0")))
 
@@ -296,7 +296,7 @@ class Confirm(Cluster):
         self.assert_allowed(gate.ask(review()))
         os.unlink(gate.path("keyring/release-dev.pem"))
         gate.process.send_signal(signal.SIGHUP)
-        gate.wait_for("configuration, keyring and evidence read again")
+        gate.wait_for("configuration, keyring and evidence reloaded")
         gate.wait(lambda: not gate.ask(review())["allowed"], "the key's end")
         self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
 
@@ -305,19 +305,19 @@ class Confirm(Cluster):
         kube.kubeconfig(gate.path("second"))
         gate.configure("kubeconfig: second")
         gate.process.send_signal(signal.SIGHUP)
-        warning = gate.wait_for("this should not stay so")
+        warning = gate.wait_for("insecure setting in use")
         self.assertEqual(warning["reason"], "evidence.kubeconfig has changed: restart the gate to use it; until then it "
                          "stays as it was")
-        before = len(gate.lines("configuration, keyring and evidence read again"))
+        before = len(gate.lines("configuration, keyring and evidence reloaded"))
         gate.process.send_signal(signal.SIGHUP)
-        gate.wait_for("configuration, keyring and evidence read again", before + 1)
-        self.assertEqual(len(gate.lines("this should not stay so")), 1)
+        gate.wait_for("configuration, keyring and evidence reloaded", before + 1)
+        self.assertEqual(len(gate.lines("insecure setting in use")), 1)
         self.assertTrue(gate.ready()[0])
 
     def test_changed_kubeconfig_needs_a_restart(self):
         kube, gate = self.running()
         kube.kubeconfig(gate.path("kubeconfig"), namespace="payments")
-        warning = gate.wait_for("this should not stay so")
+        warning = gate.wait_for("insecure setting in use")
         self.assertEqual(warning["reason"], "the file of evidence.kubeconfig has changed: restart the gate to use it; "
                          "until then it stays as it was")
         self.assertEqual(warning["level"], "warn")

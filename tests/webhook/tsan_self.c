@@ -79,7 +79,7 @@ int main(void)
         must(pthread_create(&callers[i], NULL, call, self) == 0, "no caller");
     for (size_t i = 0; i < ROUNDS; i++) {
         self_tls_set_config(self, configs[i % 2]);
-        self_tls_look(self);
+        self_tls_reconcile(self);
         pause_msec(20);
     }
     while (self_tls_why(self) != NULL)

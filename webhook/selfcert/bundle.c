@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* bundle - reads caBundles, and writes the patch that completes them. See bundle.h. */
+
 #include "webhook/selfcert/bundle.h"
 
+#include <assert.h>
 #include <errno.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/document/document.h"
+#include "k8s/util/base64.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 
@@ -24,7 +27,7 @@ static const struct document_shape shape_root[] = {
     {0},
 };
 
-/* What cannot be read counts as flawed and holds nothing. */
+/* A bundle that cannot be read is flawed and empty. */
 static int read_bundle(const cJSON *webhook, struct arena *arena,
                        struct certificate_bundle *ret_bundle)
 {
@@ -79,16 +82,18 @@ static bool add_missing(struct certificate_bundle *to, const struct certificate_
     for (size_t i = 0; i < from->count && to->count < CERTIFICATE_MAX_BUNDLE; i++) {
         if (from->items[i].to_sec <= now_sec || certificate_find(to, &from->items[i].id) != NULL)
             continue;
+        assert(to->count < CERTIFICATE_MAX_BUNDLE);
         to->items[to->count++] = from->items[i];
         added = true;
     }
     return added;
 }
 
-/* What a caBundle is to hold: all of cas, and what is in it already and has not ended. False where
- * it is right as it is. */
-static bool mend_one(const struct certificate_bundle *present, const struct certificate_bundle *cas,
-                     int64_t now_sec, struct certificate_bundle *ret_wanted)
+/* The wanted content of a caBundle: all of cas, and what it has already, without expired CAs. False
+ * where it has this content already. */
+static bool complete_one(const struct certificate_bundle *present,
+                         const struct certificate_bundle *cas, int64_t now_sec,
+                         struct certificate_bundle *ret_wanted)
 {
     struct certificate_bundle wanted = {0};
     bool same = !present->flawed;
@@ -118,20 +123,20 @@ static int add_value(struct buffer *patch, const struct certificate_bundle *want
     return 0;
 }
 
-int self_bundle_mend(const struct self_webhooks *webhooks, const struct certificate_bundle *cas,
-                     int64_t now_sec, struct arena *arena, struct str *ret_patch)
+int self_bundle_add(const struct self_webhooks *webhooks, const struct certificate_bundle *cas,
+                    int64_t now_sec, struct arena *arena, struct str *ret_patch)
 {
     struct buffer patch = buffer_make(arena, MAX_PATCH_BYTES);
     bool any = false;
 
-    /* where it changed meanwhile, its webhooks may stand in another order */
+    /* if the object was changed since it was read, its webhooks can be in another order */
     buffer_add(&patch, STR("[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":"));
     buffer_add_json(&patch, webhooks->resource_version);
     buffer_add_char(&patch, '}');
     for (size_t i = 0; i < webhooks->count; i++) {
         struct certificate_bundle wanted = {0};
 
-        if (!mend_one(&webhooks->items[i], cas, now_sec, &wanted))
+        if (!complete_one(&webhooks->items[i], cas, now_sec, &wanted))
             continue;
         any = true;
         buffer_add_format(

@@ -3,16 +3,16 @@
 #define WEBHOOK_SELFCERT_PLAN_H
 
 /*
- * plan - when certificates that the gate makes itself are made, exchanged and served. Pure:
- * moments and observations are arguments, nothing is made here.
+ * plan - when the certificates that the gate makes itself are made, exchanged and served. Pure:
+ * times and observations are arguments, and nothing is made here.
  *
- * One Secret holds it all, and every replica does the same with it: whoever writes first wins, the
- * others read again. A CA's life: in its last third a `next` one is made and only published. Once
- * a replica has seen it in every caBundle for SELF_SETTLE_MSEC, it becomes the one that signs; the
- * former stays published until it ends. So no certificate is served whose CA the API server does
- * not know, however replicas and their readings are interleaved.
+ * One Secret holds all of them, and every replica follows the same plan. The first write wins; the
+ * other replicas read again. In the last third of a CA's life a `next` CA is made, and only
+ * published. When a replica has seen it in every caBundle for SELF_SETTLE_MSEC, it becomes the CA
+ * that signs, and the former one stays published until it expires. So no certificate is served
+ * whose CA the API server does not know, in whatever order the replicas read and write.
  *
- * Units      seconds since 1970 of the wall clock; milliseconds of the monotonic one.
+ * Units      seconds since 1970 of the wall clock; milliseconds of the monotonic clock.
  */
 
 #include <stdbool.h>
@@ -20,68 +20,70 @@
 
 #include "webhook/tls/certificate.h"
 
-#define SELF_SETTLE_MSEC (UINT64_C(120) * 1000) /* more than every replica needs for two looks */
-#define SELF_MAX_CAS 8                          /* kept in the Secret */
-#define SELF_MAX_WRITES 4                       /* of one replica in SELF_WRITES_MSEC */
+#define SELF_SETTLE_MSEC (UINT64_C(120) * 1000) /* longer than any replica needs for two passes */
+#define SELF_MAX_CAS 8                          /* in the Secret */
+#define SELF_MAX_WRITES 4                       /* by one replica in SELF_WRITES_MSEC */
 #define SELF_WRITES_MSEC (UINT64_C(3600) * 1000)
 #define SELF_FULL_JITTER 1000
 
-/* When something is valid; zeroes: it is not there. */
-struct self_span {
+/* When something is valid; zeroes: it does not exist. */
+struct self_validity {
     int64_t from_sec;
     int64_t to_sec;
 };
 
-/* What the Secret holds. A CA counts only with the key that is its own. */
+/* The content of the Secret. A CA without its own key does not count. */
 struct self_facts {
-    struct self_span ca;      /* the one that signs */
-    struct self_span next;    /* the one that will */
-    struct self_span serving; /* certificate with its key */
-    bool serving_by_ca;       /* signed by the first */
-    bool serving_named;       /* it has all names that are asked for */
-    bool old_ended;           /* a former CA ended more than a day ago */
+    struct self_validity ca;      /* the CA that signs */
+    struct self_validity next;    /* the CA that signs after it */
+    struct self_validity serving; /* certificate with its key */
+    bool serving_by_ca;           /* signed by `ca` */
+    bool serving_named;           /* it has all names of tls.self.dnsNames */
+    bool old_ended;               /* a former CA ended more than a day ago */
 };
 
 struct self_view {
     int64_t now_sec;
     uint32_t certificate_days;
-    unsigned jitter;   /* 0 to SELF_FULL_JITTER: replicas differ, so that mostly one renews */
-    bool watched;      /* caBundles are ours to keep */
-    bool next_settled; /* `next` was in all of them for long enough */
+    unsigned
+        jitter;   /* 0 to SELF_FULL_JITTER; it differs, so that usually only one replica renews */
+    bool watched; /* the gate maintains the caBundles */
+    bool next_settled; /* `next` was in all of them for SELF_SETTLE_MSEC */
 };
 
 enum self_step {
     SELF_MAKE_CA = 1 << 0,
     SELF_MAKE_NEXT = 1 << 1,
-    SELF_PROMOTE = 1 << 2, /* next becomes the one that signs */
+    SELF_PROMOTE = 1 << 2, /* `next` becomes the CA that signs */
     SELF_MAKE_SERVING = 1 << 3,
     SELF_DROP_OLD = 1 << 4,
 };
 
 struct self_plan {
-    unsigned steps;  /* of enum self_step; 0: all is well */
-    const char *why; /* for people, of the weightiest step */
+    unsigned steps;  /* of enum self_step; 0: nothing to do */
+    const char *why; /* the reason for the most important step; set where steps is not 0 */
 };
 
 struct self_plan self_plan(const struct self_facts *facts, const struct self_view *view)
     __attribute__((nonnull));
 
-bool self_is_valid(struct self_span span, int64_t now_sec);
+bool self_is_valid(struct self_validity span, int64_t now_sec);
 
-/* A moment by which what was to be renewed should long have been: five sixths of its life. */
-bool self_is_overdue(struct self_span span, int64_t now_sec);
+/* Whether it should have been renewed long ago: five sixths of its life are over. */
+bool self_is_overdue(struct self_validity span, int64_t now_sec);
 
-/* Whether a certificate may be served in the place of the current one. */
+/* What decides whether a certificate replaces the one that is served. */
 struct self_offer {
-    struct self_span current; /* zeroes: nothing is served yet */
-    struct self_span offered;
+    struct self_validity current; /* zeroes: none is served yet */
+    struct self_validity offered;
     bool same_ca;
-    bool settled; /* the offered one's CA is known to the API server, or nobody watches */
+    bool settled; /* the API server knows the CA of the offered one, or the gate maintains no
+                     caBundles */
 };
 
 bool self_may_serve(const struct self_offer *offer, int64_t now_sec) __attribute__((nonnull));
 
-/* ---- since when CAs are in all caBundles ---- */
+/* ---- since when each CA has been in all caBundles ---- */
 
 struct self_seen {
     struct {
@@ -91,21 +93,23 @@ struct self_seen {
     size_t count;
 };
 
-/* What is there now; what is no more begins anew when it comes back. */
+/* Notes the CAs that are in all caBundles now. The time of a CA that disappears and returns begins
+ * again. */
 void self_seen_update(struct self_seen *seen, const struct certificate_id *ids, size_t count,
                       uint64_t now_msec) __attribute__((nonnull(1)));
 bool self_seen_is(const struct self_seen *seen, const struct certificate_id *id);
 bool self_seen_settled(const struct self_seen *seen, const struct certificate_id *id,
                        uint64_t now_msec);
 
-/* ---- how often one replica may write ---- */
+/* ---- a limit of writes for each replica ---- */
 
-struct self_pace {
-    uint64_t at_msec[SELF_MAX_WRITES]; /* the last writes; 0: none */
+struct self_quota {
+    uint64_t at_msec[SELF_MAX_WRITES]; /* of the last writes; 0: none */
 };
 
-/* Takes one of the writes, or says that there is none left: two replicas whose clocks or
- * configurations differ must not make certificates against each other for ever. */
-bool self_pace_take(struct self_pace *pace, uint64_t now_msec) __attribute__((nonnull));
+/* True: the caller can write once. False: the limit is reached. The reason for the limit: two
+ * replicas whose clocks or configurations differ must not replace each other's certificates without
+ * end. */
+bool self_quota_take(struct self_quota *quota, uint64_t now_msec) __attribute__((nonnull));
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* secret - reads the Secret, and writes it as a patch with new certificates. See secret.h. */
+
 #include "webhook/selfcert/secret.h"
 
+#include <assert.h>
 #include <errno.h>
 
-#include "k8s/util/base64.h"
 #include "k8s/document/document.h"
+#include "k8s/util/base64.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 
@@ -23,14 +26,14 @@ static const struct document_shape shape_secret[] = {
     {0},
 };
 
-/* The first flaw is the one that is told: the others may follow from it. */
+/* Only the first flaw is kept: the others can be a consequence of it. */
 static void note_flaw(struct self_secret *secret, const char *flaw)
 {
     if (secret->flaw == NULL)
         secret->flaw = flaw;
 }
 
-/* A value of data; an empty text where it is not there or cannot be read. */
+/* A value of data; empty where it is missing or cannot be read. */
 static int read_value(const cJSON *data, const char *key, struct arena *arena,
                       struct str *ret_value, struct self_secret *secret)
 {
@@ -53,7 +56,7 @@ static int read_value(const cJSON *data, const char *key, struct arena *arena,
     return 0;
 }
 
-/* The CA that the key belongs to; none where there is no key. */
+/* The CA that the key belongs to; no CA where there is no key. */
 static void find_ca(const struct certificate_bundle *cas, struct str key,
                     struct certificate *ret_ca, struct self_secret *secret)
 {
@@ -64,7 +67,7 @@ static void find_ca(const struct certificate_bundle *cas, struct str key,
         return;
     }
     if (key.len > 0)
-        note_flaw(secret, "a CA's key fits no certificate in ca.crt");
+        note_flaw(secret, "the key of a CA belongs to no certificate in ca.crt");
 }
 
 static int read_serving(struct self_secret *secret, struct str text, struct arena *arena)
@@ -76,7 +79,7 @@ static int read_serving(struct self_secret *secret, struct str text, struct aren
         return r;
     if (chain.count == 0 || !certificate_has_key(chain.items[0].pem, secret->serving_key)) {
         if (text.len > 0 || secret->serving_key.len > 0)
-            note_flaw(secret, "tls.crt is no certificate, or tls.key not its key");
+            note_flaw(secret, "tls.crt is not a certificate, or tls.key is not its key");
         return 0;
     }
     secret->serving = chain.items[0];
@@ -108,7 +111,7 @@ static int read_data(struct self_secret *secret, const cJSON *data, struct arena
     if (r < 0)
         return r;
     if (cas.len > 0 && secret->cas.flawed)
-        note_flaw(secret, "ca.crt holds what is no certificate, or one twice");
+        note_flaw(secret, "ca.crt contains something other than certificates, or a duplicate");
     find_ca(&secret->cas, secret->ca_key, &secret->ca, secret);
     find_ca(&secret->cas, secret->next_key, &secret->next, secret);
     return read_serving(secret, serving, arena);
@@ -136,9 +139,9 @@ int self_secret_read(struct str json, struct arena *arena, struct self_secret *r
     return r;
 }
 
-static struct self_span span_of(const struct certificate *certificate)
+static struct self_validity span_of(const struct certificate *certificate)
 {
-    return (struct self_span){.from_sec = certificate->from_sec, .to_sec = certificate->to_sec};
+    return (struct self_validity){.from_sec = certificate->from_sec, .to_sec = certificate->to_sec};
 }
 
 static bool is_former(const struct self_secret *secret, const struct certificate *one)
@@ -175,7 +178,7 @@ struct self_facts self_secret_facts(const struct self_secret *secret, const stru
     return facts;
 }
 
-/* What the Secret will hold. */
+/* The new content of the Secret. */
 struct content {
     struct certificate_pair ca;
     struct certificate_pair next;
@@ -183,8 +186,8 @@ struct content {
     struct buffer cas;
 };
 
-/* The names asked for, and those that a valid certificate has already: where replicas of two
- * configurations meet during an update, one certificate serves both. */
+/* The names of the configuration, and those that a valid certificate has already: while replicas
+ * with two configurations run during an update, one certificate serves both. */
 static int all_names(const struct self_secret *secret, const struct str_list *wanted,
                      int64_t now_sec, struct arena *arena, struct str_list *ret_names)
 {
@@ -240,7 +243,7 @@ static void add_pem(struct buffer *cas, struct str pem)
         buffer_add_char(cas, '\n');
 }
 
-/* The signing CA first, then the next one, then the former ones, the latest first. */
+/* The CA that signs, then the next one, then the former ones, the newest first. */
 static void list_cas(struct content *content, const struct self_secret *secret, int64_t now_sec)
 {
     size_t count = 2;
@@ -310,7 +313,10 @@ int self_secret_change(const struct self_secret *secret, unsigned steps,
 {
     struct content content = {.cas = buffer_make(arena, MAX_PATCH_BYTES)};
     struct str cas = {0};
-    int r = make_content(&content, secret, steps, settings, now_sec, arena);
+    int r = 0;
+
+    assert(steps != 0);
+    r = make_content(&content, secret, steps, settings, now_sec, arena);
 
     if (r < 0)
         return r;

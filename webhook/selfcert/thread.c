@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thread - reconciles again and again, and hands certificates to the server. See thread.h. */
+
 #include "webhook/selfcert/thread.h"
 
 #include <errno.h>
@@ -8,42 +10,40 @@
 #include <time.h>
 
 #include "k8s/util/clock.h"
-#include "webhook/selfcert/turn.h"
+#include "webhook/selfcert/reconcile.h"
 
-#define LOOK_MSEC 20000 /* between two looks, give or take a fifth */
-#define FIRST_LOOK_MSEC                                                                            \
-    1000 /* again after a first failure; twice as long after each further one                      \
-          */
+#define PAUSE_MSEC 20000 /* between two passes, plus or minus a fifth */
+#define RETRY_MSEC 1000  /* after a failure; doubled for each further one */
 #define JITTER_PARTS 5
 #define TEMPORARY_DAYS 3650
 
 struct self_tls {
-    struct self_replica replica; /* the thread's own */
+    struct self_replica replica; /* used by the thread only */
     pthread_t thread;
 
-    pthread_mutex_t lock; /* around all that follows */
+    pthread_mutex_t lock; /* around all members below */
     pthread_cond_t wake;
     bool ending;
-    bool look; /* at once */
+    bool reconcile_now;
     const struct config *config;
     struct arena arena; /* owns the texts of pair */
     struct certificate_pair pair;
     uint64_t generation;
-    uint64_t served; /* the generation that is */
+    uint64_t served; /* the generation that is served; 0: none */
     enum self_why why;
 };
 
-static uint32_t chance(uint32_t below)
+static uint32_t random_below(uint32_t below)
 {
     uint32_t number = 0;
 
-    /* without chance replicas only collide more often */
+    /* without random numbers, replicas only write at the same time more often */
     (void)gnutls_rnd(GNUTLS_RND_NONCE, &number, sizeof(number));
     return number % below;
 }
 
-/* Hands over what the last look found. */
-static void self_publish(struct self_tls *self)
+/* Hands over the result of the last pass. */
+static void publish(struct self_tls *self)
 {
     const struct self_replica *replica = &self->replica;
     struct arena arena = {0};
@@ -51,12 +51,8 @@ static void self_publish(struct self_tls *self)
     bool fresh = replica->generation != self->generation;
 
     if (fresh) {
-        pair.certificate =
-            (struct str){.ptr = arena_copy(&arena, replica->serving.pair.certificate),
-                         .len = replica->serving.pair.certificate.len};
-        pair.key = (struct str){.ptr = arena_copy(&arena, replica->serving.pair.key),
-                                .len = replica->serving.pair.key.len};
-        fresh = pair.certificate.ptr != NULL && pair.key.ptr != NULL; /* else at the next look */
+        /* without memory: at the next pass */
+        fresh = certificate_pair_copy(&replica->serving.pair, &arena, &pair) == 0;
     }
     (void)pthread_mutex_lock(&self->lock);
     self->why = replica->why;
@@ -71,42 +67,42 @@ static void self_publish(struct self_tls *self)
         arena_wipe(&arena);
 }
 
-static uint64_t self_pause_msec(const struct self_replica *replica, unsigned *failures)
+static uint64_t pause_msec(const struct self_replica *replica, unsigned *failures)
 {
-    uint64_t msec = FIRST_LOOK_MSEC;
+    uint64_t msec = RETRY_MSEC;
 
     if (replica->failed == SELF_WEBHOOKS_MISSING) {
-        /* Somebody took it away in an emergency. From when it is put back until the next look, the
-         * API server asks and trusts nobody. */
+        /* An administrator deleted it in an emergency. After it is created again, the API server
+         * does not trust the gate until the next pass, so the pause stays short. */
         *failures = 0;
     } else if (replica->failed == SELF_READY || replica->why == SELF_READY) {
         *failures = 0;
-        msec = LOOK_MSEC;
+        msec = PAUSE_MSEC;
     } else {
-        for (unsigned i = 0; i < *failures && msec < LOOK_MSEC; i++)
+        for (unsigned i = 0; i < *failures && msec < PAUSE_MSEC; i++)
             msec *= 2;
         (*failures)++;
     }
-    return msec - msec / JITTER_PARTS + chance((uint32_t)(2 * msec / JITTER_PARTS + 1));
+    return msec - msec / JITTER_PARTS + random_below((uint32_t)(2 * msec / JITTER_PARTS + 1));
 }
 
-/* Waits so long, or until the end comes; false: it came. */
-static bool self_wait(struct self_tls *self, uint64_t msec)
+/* Waits so long, or until a pass is requested. False: the thread has to end. */
+static bool wait_for(struct self_tls *self, uint64_t msec)
 {
     struct timespec end = clock_timespec(clock_msec() + msec);
     bool ending = false;
     int r = 0;
 
     (void)pthread_mutex_lock(&self->lock);
-    while (!self->ending && !self->look && r != ETIMEDOUT)
+    while (!self->ending && !self->reconcile_now && r != ETIMEDOUT)
         r = pthread_cond_timedwait(&self->wake, &self->lock, &end);
-    self->look = false;
+    self->reconcile_now = false;
     ending = self->ending;
     (void)pthread_mutex_unlock(&self->lock);
     return !ending;
 }
 
-static const struct config *self_config(struct self_tls *self)
+static const struct config *take_config(struct self_tls *self)
 {
     const struct config *config = NULL;
 
@@ -116,18 +112,18 @@ static const struct config *self_config(struct self_tls *self)
     return config;
 }
 
-static void *self_run(void *context)
+static void *run(void *context)
 {
     struct self_tls *self = context;
     unsigned failures = 0;
 
     do {
-        const struct config *config = self_config(self);
+        const struct config *config = take_config(self);
 
-        self_turn(&self->replica, config, clock_unix_sec(), clock_msec());
+        self_reconcile(&self->replica, config, clock_unix_sec(), clock_msec());
         config_unref(config);
-        self_publish(self);
-    } while (self_wait(self, self_pause_msec(&self->replica, &failures)));
+        publish(self);
+    } while (wait_for(self, pause_msec(&self->replica, &failures)));
     return NULL;
 }
 
@@ -140,7 +136,7 @@ int self_tls_start(struct api *api, const struct config *config, const struct lo
     if (self == NULL)
         return -ENOMEM;
     self->replica = (struct self_replica){
-        .api = api, .log = log, .jitter = chance(SELF_FULL_JITTER), .why = SELF_STARTING};
+        .api = api, .log = log, .jitter = random_below(SELF_FULL_JITTER), .why = SELF_STARTING};
     self->why = SELF_STARTING;
     self->config = config_ref(config);
     r = -pthread_mutex_init(&self->lock, NULL);
@@ -149,7 +145,7 @@ int self_tls_start(struct api *api, const struct config *config, const struct lo
     r = clock_condition_init(&self->wake);
     if (r < 0)
         goto no_wake;
-    r = -pthread_create(&self->thread, NULL, self_run, self);
+    r = -pthread_create(&self->thread, NULL, run, self);
     if (r < 0)
         goto no_thread;
     *ret_self = self;
@@ -173,10 +169,10 @@ void self_tls_end(struct self_tls *self)
     (void)pthread_mutex_unlock(&self->lock);
 }
 
-void self_tls_look(struct self_tls *self)
+void self_tls_reconcile(struct self_tls *self)
 {
     (void)pthread_mutex_lock(&self->lock);
-    self->look = true;
+    self->reconcile_now = true;
     (void)pthread_cond_signal(&self->wake);
     (void)pthread_mutex_unlock(&self->lock);
 }
@@ -219,21 +215,14 @@ uint64_t self_tls_generation(struct self_tls *self)
 int self_tls_take(struct self_tls *self, struct arena *arena, struct certificate_pair *ret_pair,
                   uint64_t *ret_generation)
 {
-    struct certificate_pair pair = {0};
     int r = -ENOENT;
 
     (void)pthread_mutex_lock(&self->lock);
     if (self->generation > 0) {
-        pair.certificate = (struct str){.ptr = arena_copy(arena, self->pair.certificate),
-                                        .len = self->pair.certificate.len};
-        pair.key =
-            (struct str){.ptr = arena_copy(arena, self->pair.key), .len = self->pair.key.len};
-        r = pair.certificate.ptr != NULL && pair.key.ptr != NULL ? 0 : -ENOMEM;
+        r = certificate_pair_copy(&self->pair, arena, ret_pair);
         *ret_generation = self->generation;
     }
     (void)pthread_mutex_unlock(&self->lock);
-    if (r == 0)
-        *ret_pair = pair;
     return r;
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* denials_page - makes a report of the denials that are in memory. See denials_page.h. */
+
 #include "webhook/serve/denials_page.h"
 
 #include <errno.h>
@@ -7,7 +9,7 @@
 
 #include "webhook/report/report.h"
 
-/* What was recorded is read as `review` reads it: one way to show a denial, tested once. */
+/* A record is read as `review` reads it, so there is one way to show a denial. */
 static int add_line(struct report *report, struct str line)
 {
     struct arena cleanup_arena arena = {0};

@@ -3,10 +3,10 @@
 #define WEBHOOK_SERVE_DENIALS_PAGE_H
 
 /*
- * denials_page - the last denials of a replica as the page that `review --output html` writes.
+ * denials_page - the last denials of a replica as the HTML page that `review --output html` writes.
  *
- * Errors     0; -ENOMEM; -EIO where the crypto library failed or the system gave no random numbers.
- * Ownership  the page lies in the arena.
+ * Errors     0; -ENOMEM; -EIO the crypto library failed, or the system gave no random numbers.
+ * Ownership  the page is in the arena.
  * Threads    any number.
  */
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* files - reloads configuration, certificates and the decision log of a running gate where their
+ * files changed. */
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -8,13 +11,13 @@
 
 #define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
 
-void serve_tell_report(const struct serve *serve, const struct runtime_report *report)
+void serve_log_report(const struct serve *serve, const struct runtime_report *report)
 {
     for (size_t i = 0; i < report->reason_count; i++)
         log_line_with(&serve->log, LOG_LEVEL_ERROR, "a file cannot be used",
                       log_text("reason", report->reasons[i]));
     for (size_t i = 0; i < report->warning_count; i++)
-        log_line_with(&serve->log, LOG_LEVEL_WARN, "this should not stay so",
+        log_line_with(&serve->log, LOG_LEVEL_WARN, "insecure setting in use",
                       log_text("reason", report->warnings[i]));
 }
 
@@ -28,7 +31,7 @@ struct tls_files serve_tls_files(const struct config *config)
     };
 }
 
-struct fingerprint serve_look_at_tls(const struct config *config)
+struct fingerprint serve_tls_fingerprint(const struct config *config)
 {
     struct fingerprint fingerprint = {0};
     int64_t now_sec = clock_unix_sec();
@@ -45,7 +48,7 @@ void serve_note_expiry(struct serve *serve)
     int64_t now_sec = clock_unix_sec();
 
     if (serve_self_is_on(&serve->self)) {
-        /* it renews by itself, and says by itself when that fails */
+        /* it is renewed without an operator, and a failure is logged elsewhere */
         atomic_store(&serve->metrics.certificate_expires_sec,
                      serve_self_has_certificate(&serve->self) ? expires_sec : 0);
         return;
@@ -53,7 +56,7 @@ void serve_note_expiry(struct serve *serve)
     atomic_store(&serve->metrics.certificate_expires_sec, expires_sec);
     if (expires_sec < now_sec + SERVE_EXPIRY_WARNING_SEC)
         log_line_with(&serve->log, LOG_LEVEL_WARN,
-                      "the serving certificate ends soon, or has ended",
+                      "the serving certificate expires soon, or has expired",
                       log_number("days", (expires_sec - now_sec) / (24 * 3600)));
 }
 
@@ -68,8 +71,9 @@ struct server_limits serve_limits(const struct config *config)
     };
 }
 
-/* A file may have been moved away before SIGHUP, and another path may be named. */
-static void serve_reload_decision_log(struct serve *serve, struct config *config, bool force)
+/* SIGHUP opens the file again, because it can have been renamed for rotation; another path is
+ * opened without a signal. */
+static void reload_decision_log(struct serve *serve, struct config *config, bool force)
 {
     struct config *before = serve->decision_log_config;
     bool same = strcmp(before->decision_log_path, config->decision_log_path) == 0;
@@ -78,17 +82,17 @@ static void serve_reload_decision_log(struct serve *serve, struct config *config
     if (same && !force)
         return;
     if (decision_log_reopen(serve->decision_log, config->decision_log_path) < 0) {
-        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: the decision log stays as it is");
+        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: the decision log is not reopened");
         return;
     }
     serve->decision_log_config = config_ref(config);
     config_unref(before);
 }
 
-static void serve_reload_tls(struct serve *serve, const struct config *config, bool force)
+static void reload_tls(struct serve *serve, const struct config *config, bool force)
 {
-    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
-    struct fingerprint seen = serve_look_at_tls(config);
+    struct arena cleanup_arena_wiped arena = {0}; /* can contain a private key */
+    struct fingerprint seen = serve_tls_fingerprint(config);
     struct tls_files files = serve_tls_files(config);
     struct str reason = {0};
     int r = 0;
@@ -101,16 +105,17 @@ static void serve_reload_tls(struct serve *serve, const struct config *config, b
         r = tls_reload(serve->tls, &files, &arena, &reason);
     metrics_count_reload(&serve->metrics, METRICS_PART_CERTIFICATE, r == 0);
     if (r < 0) {
-        log_line_with(&serve->log, LOG_LEVEL_ERROR, "the old certificate stays in use",
+        log_line_with(&serve->log, LOG_LEVEL_ERROR,
+                      "the new certificate cannot be used; the old one stays in use",
                       log_text("reason", r == -ENOMEM ? STR("out of memory") : reason));
         return;
     }
     serve_self_served(&serve->self);
-    log_line(&serve->log, LOG_LEVEL_INFO, "certificate read again");
+    log_line(&serve->log, LOG_LEVEL_INFO, "certificate reloaded");
     serve_note_expiry(serve);
 }
 
-static void serve_count_report(struct serve *serve, const struct runtime_report *report)
+static void count_report(struct serve *serve, const struct runtime_report *report)
 {
     metrics_count_reload(&serve->metrics, METRICS_PART_CONFIGURATION, !report->config_failed);
     metrics_count_reload(&serve->metrics, METRICS_PART_KEYRING, !report->keyring_failed);
@@ -126,20 +131,21 @@ void serve_reload(struct serve *serve, bool force)
     bool changed = report.changed;
 
     if (r < 0)
-        log_line(&serve->log, LOG_LEVEL_ERROR, "out of memory: what was read before stays in use");
-    serve_tell_report(serve, &report);
+        log_line(&serve->log, LOG_LEVEL_ERROR,
+                 "out of memory: configuration, keyring and evidence are not reloaded");
+    serve_log_report(serve, &report);
     if (r < 0 || changed)
-        serve_count_report(serve, &report);
+        count_report(serve, &report);
     runtime_report_done(&report);
     config = runtime_config(serve->runtime);
     if (changed) {
-        log_line(&serve->log, LOG_LEVEL_INFO, "configuration, keyring and evidence read again");
+        log_line(&serve->log, LOG_LEVEL_INFO, "configuration, keyring and evidence reloaded");
         limits = serve_limits(config);
         server_set_limits(serve->server, &limits);
         serve_self_set_config(&serve->self, config, &serve->log);
     }
     if (force)
-        serve_self_look(&serve->self);
-    serve_reload_tls(serve, config, force || changed);
-    serve_reload_decision_log(serve, config, force);
+        serve_self_reconcile(&serve->self);
+    reload_tls(serve, config, force || changed);
+    reload_decision_log(serve, config, force);
 }

@@ -3,56 +3,59 @@
 #define WEBHOOK_SERVE_INTERNAL_H
 
 /*
- * internal - what serve's files share; nobody else includes it. serve.c is its life,
- * open.c its beginning, files.c what is read again while it runs.
+ * internal - shared by the files of serve/. serve.c waits for signals, open.c starts everything,
+ * files.c reloads files.
  */
 
-#include "webhook/util/fingerprint.h"
-#include "webhook/serve/serve.h"
-#include "webhook/serve/self.h"
-#include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"
+#include "webhook/serve/self.h"
+#include "webhook/serve/serve.h"
+#include "webhook/server/server.h"
+#include "webhook/util/fingerprint.h"
 
 struct serve {
     const struct serve_options *options;
     struct runtime *runtime;
     struct tls *tls;
     struct server *server;
-    struct serve_self self; /* where certificates are made here */
+    struct serve_self self; /* for certificates that the gate makes itself */
     struct fingerprint tls_seen;
     struct metrics metrics;
     struct decision_log *decision_log;
-    struct config *decision_log_config; /* that names its path */
+    struct config *decision_log_config; /* owns the path; one reference */
     struct recorder recorder;
     struct log log;
-    struct arena arena; /* of texts that live as long as the server */
+    struct arena arena; /* of texts that are used until the server ends */
 };
 
-static inline void serve_done_config(struct config **config)
+static inline void serve_drop_config(struct config **config)
 {
     config_unref(*config);
 }
 
-#define cleanup_config __attribute__((cleanup(serve_done_config)))
+#define cleanup_config __attribute__((cleanup(serve_drop_config)))
 
 /* ---- open.c ---- */
 
-/* Everything that is read at the start. Complains about all that is wrong with it. */
+/* Reads everything that is needed at the start. Prints all that is wrong with it. 0 or negative
+ * errno. */
 int serve_read(struct serve *serve, struct config **ret_config)
     __attribute__((warn_unused_result, nonnull));
-/* Opens the ports and starts all threads; with `check` it only looks at the options. Complains. */
+/* Opens the ports and starts all threads; with `check` it only checks the options. Prints what is
+ * wrong. 0 or negative errno. */
 int serve_open(struct serve *serve, const struct config *config)
     __attribute__((warn_unused_result, nonnull));
 
 /* ---- files.c ---- */
 
 struct tls_files serve_tls_files(const struct config *config);
-struct fingerprint serve_look_at_tls(const struct config *config);
+struct fingerprint serve_tls_fingerprint(const struct config *config);
 struct server_limits serve_limits(const struct config *config);
-/* Tells once, in the log, what failed in a reading. */
-void serve_tell_report(const struct serve *serve, const struct runtime_report *report);
+/* Logs what failed in a reading, and its warnings. */
+void serve_log_report(const struct serve *serve, const struct runtime_report *report);
+/* Sets the metric of the certificate's expiry, and warns where it is near. */
 void serve_note_expiry(struct serve *serve);
-/* Looks at all files, and reads again what has changed; by force, everything. */
+/* Checks all files, and reloads what has changed; everything where force is true. */
 void serve_reload(struct serve *serve, bool force);
 
 #endif

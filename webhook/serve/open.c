@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* open - reads what a gate needs at the start, opens its ports and starts its threads. */
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"
-#include "webhook/util/input.h"
 #include "webhook/cli/output.h"
 #include "webhook/serve/denials_page.h"
-#include "webhook/server/listen.h"
 #include "webhook/serve/internal.h"
 #include "webhook/serve/watch.h"
+#include "webhook/server/listen.h"
+#include "webhook/util/input.h"
 
 #define SERVE_NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 #define SERVE_MAX_NAMESPACE_BYTES 253
@@ -20,13 +22,13 @@ static const char *why_not_ready(void *self)
     return serve_self_why(self);
 }
 
-static void serve_complain(struct str reason)
+static void complain_of(struct str reason)
 {
     complain("%.*s", (int)reason.len, reason.ptr);
 }
 
-/* The namespace of the gate's service account; empty outside of a cluster. */
-static struct str serve_own_namespace(struct arena *arena)
+/* The namespace of the gate's service account; empty outside a cluster. */
+static struct str read_own_namespace(struct arena *arena)
 {
     struct str text = {0};
 
@@ -37,13 +39,13 @@ static struct str serve_own_namespace(struct arena *arena)
 
 int serve_read(struct serve *serve, struct config **ret_config)
 {
-    struct arena cleanup_arena_wiped arena = {0}; /* a key may be in it */
+    struct arena cleanup_arena_wiped arena = {0}; /* can contain a private key */
     struct runtime_report report = {0};
-    struct str own = serve_own_namespace(&arena), reason = {0};
+    struct str own = read_own_namespace(&arena), reason = {0};
     struct runtime_overrides overrides = {
         .own_namespace = own.len > 0 ? arena_copy(&arena, own) : NULL,
         .serving = true,
-        .on_event = serve_watch_tell,
+        .on_event = serve_watch_log,
         .event_context = &serve->log,
     };
     cleanup_config struct config *config = NULL;
@@ -51,16 +53,16 @@ int serve_read(struct serve *serve, struct config **ret_config)
     int r = runtime_open(serve->options->config_path, &overrides, &serve->runtime, &report);
 
     for (size_t i = 0; i < report.reason_count; i++)
-        serve_complain(report.reasons[i]);
+        complain_of(report.reasons[i]);
     if (r < 0 && report.reason_count == 0)
         complain("%s: out of memory", serve->options->config_path);
-    report.reason_count = 0; /* said */
-    serve_tell_report(serve, &report);
+    report.reason_count = 0; /* printed already */
+    serve_log_report(serve, &report);
     runtime_report_done(&report);
     if (r < 0)
         return r;
     config = runtime_config(serve->runtime);
-    serve->tls_seen = serve_look_at_tls(config);
+    serve->tls_seen = serve_tls_fingerprint(config);
     files = serve_tls_files(config);
     r = serve_self_open(&serve->self, config, &arena, &reason);
     if (r == 0)
@@ -68,7 +70,7 @@ int serve_read(struct serve *serve, struct config **ret_config)
     if (r == 0)
         r = tls_new(&files, &arena, &serve->tls, &reason);
     if (r < 0) {
-        serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
+        complain_of(r == -ENOMEM ? STR("out of memory") : reason);
         return r;
     }
     *ret_config = config;
@@ -76,8 +78,8 @@ int serve_read(struct serve *serve, struct config **ret_config)
     return 0;
 }
 
-static bool serve_override_address(const char *option, const char *given,
-                                   struct config_address *ret_address)
+static bool override_address(const char *option, const char *given,
+                             struct config_address *ret_address)
 {
     const char *what = given != NULL ? config_read_address(str_of(given), ret_address) : NULL;
 
@@ -86,7 +88,7 @@ static bool serve_override_address(const char *option, const char *given,
     return what == NULL;
 }
 
-static int serve_open_decision_log(struct serve *serve, const struct config *config)
+static int open_decision_log(struct serve *serve, const struct config *config)
 {
     int r = decision_log_open(config->decision_log_path, &serve->log, &serve->decision_log);
 
@@ -96,7 +98,7 @@ static int serve_open_decision_log(struct serve *serve, const struct config *con
     }
     r = recorder_init(&serve->recorder, serve->decision_log);
     if (r < 0) {
-        serve_complain(STR("out of memory"));
+        complain_of(STR("out of memory"));
         decision_log_close(serve->decision_log, 0);
         serve->decision_log = NULL;
         return r;
@@ -130,12 +132,12 @@ int serve_open(struct serve *serve, const struct config *config)
     };
     int r = 0;
 
-    if (!serve_override_address("--listen", serve->options->listen, &options.webhook) ||
-        !serve_override_address("--admin", serve->options->admin, &options.admin))
+    if (!override_address("--listen", serve->options->listen, &options.webhook) ||
+        !override_address("--admin", serve->options->admin, &options.admin))
         return -EINVAL;
     if (serve->options->check)
         return 0;
-    r = serve_open_decision_log(serve, config);
+    r = open_decision_log(serve, config);
     if (r < 0)
         return r;
     r = serve_self_start(&serve->self, config, &serve->log);
@@ -144,7 +146,7 @@ int serve_open(struct serve *serve, const struct config *config)
     if (r == 0)
         r = server_start(&options, &arena, &serve->server, &reason);
     if (r < 0) {
-        serve_complain(r == -ENOMEM ? STR("out of memory") : reason);
+        complain_of(r == -ENOMEM ? STR("out of memory") : reason);
         return r;
     }
     r = runtime_start(serve->runtime);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* self - starts the thread that makes certificates, and hands them to the server. See self.h. */
+
 #include "webhook/serve/self.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@ int serve_self_open(struct serve_self *self, const struct config *config, struct
     r = access_find(&choice, arena, &access, reterr_reason);
     if (r == 0 && access.insecure) {
         *reterr_reason = STR("tls.self.secret: private keys are not sent to an API server whose "
-                             "certificate is not checked; take insecure-skip-tls-verify out of "
+                             "certificate is not checked; remove insecure-skip-tls-verify from "
                              "the kubeconfig");
         r = -EINVAL;
     }
@@ -93,10 +95,10 @@ const char *serve_self_why(const struct serve_self *self)
     return self->tls != NULL ? self_tls_why(self->tls) : NULL;
 }
 
-void serve_self_look(struct serve_self *self)
+void serve_self_reconcile(struct serve_self *self)
 {
     if (self->tls != NULL)
-        self_tls_look(self->tls);
+        self_tls_reconcile(self->tls);
 }
 
 void serve_self_set_config(struct serve_self *self, const struct config *config,
@@ -104,7 +106,7 @@ void serve_self_set_config(struct serve_self *self, const struct config *config,
 {
     if ((config->self.secret.len > 0) != self->on)
         log_line(log, LOG_LEVEL_WARN,
-                 "tls.self.secret was set or taken away: that counts from the next start on");
+                 "tls.self.secret was added or removed: this takes effect at the next start");
     else if (self->tls != NULL)
         self_tls_set_config(self->tls, config);
 }

@@ -3,12 +3,12 @@
 #define WEBHOOK_SERVE_SERVE_H
 
 /*
- * serve - the life of the running gate: start, readings again, drain, end (gate-v1, sections 8, 9).
+ * serve - the running gate: start, reloads, drain and end (gate-v1, sections 8 and 9).
  *
- * SIGTERM and SIGINT end it, SIGHUP reads everything again; signals are blocked and waited for, so
- * they work for process 1 too. Files are looked at again by themselves when they change.
+ * SIGTERM and SIGINT end it, SIGHUP reloads everything. The signals are blocked and waited for, so
+ * they also work in process 1 of a container. Files that change are reloaded without a signal.
  *
- * Threads    to be called before any thread was started.
+ * Threads    to be called before any thread is started.
  */
 
 #include <stdbool.h>
@@ -17,13 +17,13 @@
 
 struct serve_options {
     const char *config_path;
-    const char *listen; /* over the configuration's; NULL: its own */
-    const char *admin;  /* likewise */
+    const char *listen; /* instead of listen.webhook of the configuration; NULL: not given */
+    const char *admin;  /* instead of listen.admin; NULL: not given */
     enum log_level level;
-    bool check; /* only read everything, and say what is wrong */
+    bool check; /* only read everything, and report what is wrong */
 };
 
-/* The exit status: 0, or 2 after a bad start, whose reasons are on standard error. */
+/* Returns the exit status: 0, or 2 after a failed start, whose reasons are on standard error. */
 int serve_run(const struct serve_options *options) __attribute__((nonnull));
 
 #endif

@@ -2,16 +2,16 @@
 #ifndef WEBHOOK_SERVE_WATCH_H
 #define WEBHOOK_SERVE_WATCH_H
 
-/* watch - between a watched cluster, the server that asks it, and the log. */
+/* watch - connects a watched cluster with the log, and with the server that asks it. */
 
-#include "webhook/server/server.h"
 #include "webhook/runtime/runtime.h"
+#include "webhook/server/server.h"
 
-/* What the watch has to say, as a line of the log (a struct log). Any thread. */
-void serve_watch_tell(void *log, const struct cluster_event *event);
+/* Logs an event of the watch; `log` is a struct log. Any thread. */
+void serve_watch_log(void *log, const struct cluster_event *event);
 
-/* Lets the gate ask the cluster, where there is one: of a folder nobody asks. Texts lie in the
- * arena, which outlives the server. 0 or -ENOMEM. */
+/* Lets the server ask the cluster, where the evidence comes from one. Texts are in the arena, which
+ * must outlive the server. 0, -ENOMEM. */
 int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server_gate *gate)
     __attribute__((warn_unused_result, nonnull));
 

@@ -112,6 +112,20 @@ int certificate_read_bundle(struct str pem, struct arena *arena,
     return 0;
 }
 
+int certificate_pair_copy(const struct certificate_pair *pair, struct arena *arena,
+                          struct certificate_pair *ret_copy)
+{
+    struct certificate_pair copy = {
+        .certificate = {.ptr = arena_copy(arena, pair->certificate), .len = pair->certificate.len},
+        .key = {.ptr = arena_copy(arena, pair->key), .len = pair->key.len},
+    };
+
+    if (copy.certificate.ptr == NULL || copy.key.ptr == NULL)
+        return -ENOMEM;
+    *ret_copy = copy;
+    return 0;
+}
+
 bool certificate_has_key(struct str certificate_pem, struct str key_pem)
 {
     gnutls_x509_crt_t cleanup_x509_certificate certificate = import(certificate_pem);

@@ -71,6 +71,11 @@ int certificate_read_bundle(struct str pem, struct arena *arena,
                             struct certificate_bundle *ret_bundle)
     __attribute__((warn_unused_result, nonnull));
 
+/* Copies both texts. 0, -ENOMEM. */
+int certificate_pair_copy(const struct certificate_pair *pair, struct arena *arena,
+                          struct certificate_pair *ret_copy)
+    __attribute__((warn_unused_result, nonnull));
+
 /* Whether the key belongs to the certificate. False where one of them cannot be read. */
 bool certificate_has_key(struct str certificate_pem, struct str key_pem);
 

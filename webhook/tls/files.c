@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files - reads certificate, key and client CA into credentials, once for each reload. See files.h.
- */
+/* files - reads certificate, key and client CA into credentials, at each reload. See files.h. */
 
 #include "webhook/tls/files.h"
 
@@ -127,8 +126,7 @@ static int read_clients(struct reading *reading, const struct tls_files *files,
     if (r <= 0)
         return refuse(reading, files->client_ca, "holds no certificate in PEM form",
                       r < 0 ? gnutls_strerror(r) : NULL);
-    /* the request for a certificate names these CAs, so that clients choose the right certificate
-     */
+    /* the request for a certificate names these CAs, so clients choose the right certificate */
     r = gnutls_certificate_set_x509_trust_mem(credentials->serving, &text, GNUTLS_X509_FMT_PEM);
     if (r < 0)
         return refuse(reading, files->client_ca, "cannot be used", gnutls_strerror(r));

@@ -17,7 +17,7 @@ static void close_site(void)
     site_done(&site);
 }
 
-TestSuite(self_turn, .init = open_site, .fini = close_site);
+TestSuite(self_reconcile, .init = open_site, .fini = close_site);
 
 static const struct self_replica *first(void)
 {
@@ -52,11 +52,11 @@ static size_t count_cas(void)
     return cas.count;
 }
 
-Test(self_turn, first_start_fills_the_secret_and_the_bundles)
+Test(self_reconcile, first_start_fills_the_secret_and_the_bundles)
 {
     struct arena cleanup_arena arena = {0};
 
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY, "%s", self_why_text(first()->why));
     cr_assert_eq(site.fake.writes, 1);
     cr_assert(site_covers(&site, &first()->serving.ca));
@@ -65,23 +65,23 @@ Test(self_turn, first_start_fills_the_secret_and_the_bundles)
     cr_assert(certificate_has_key(fake_get(&site.fake, "ca.crt", &arena),
                                   fake_get(&site.fake, "ca.key", &arena)));
     cr_assert_eq(fake_get(&site.fake, "next-ca.key", &arena).len, 0);
-    site_turn(&site, 1);
+    site_reconcile(&site, 1);
     cr_assert_eq(second()->why, SELF_READY);
     assert_same_certificate();
     cr_assert_eq(site.fake.writes, 1);
 }
 
-static void other_turns(struct fake *fake, bool webhooks)
+static void other_reconciles(struct fake *fake, bool webhooks)
 {
     (void)fake;
     (void)webhooks;
-    site_turn(&site, 1);
+    site_reconcile(&site, 1);
 }
 
-Test(self_turn, two_that_start_at_once_agree)
+Test(self_reconcile, two_that_start_at_once_agree)
 {
-    site.fake.between = other_turns;
-    site_turn(&site, 0);
+    site.fake.between = other_reconciles;
+    site_reconcile(&site, 0);
     cr_assert_geq(site.fake.conflicts, 1);
     cr_assert_eq(site.fake.writes, 1);
     cr_assert_eq(first()->why, SELF_READY);
@@ -93,31 +93,31 @@ Test(self_turn, two_that_start_at_once_agree)
 static void other_mends(struct fake *fake, bool webhooks)
 {
     if (webhooks)
-        site_turn(&site, 1);
+        site_reconcile(&site, 1);
     else
         fake->between = other_mends;
 }
 
-Test(self_turn, two_that_write_the_bundles_at_once_agree)
+Test(self_reconcile, two_that_write_the_bundles_at_once_agree)
 {
     site.fake.between = other_mends;
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(site.fake.conflicts, 1);
     cr_assert_eq(first()->why, SELF_READY);
     cr_assert_eq(second()->why, SELF_READY);
 }
 
-Test(self_turn, an_answer_that_is_lost_changes_nothing)
+Test(self_reconcile, an_answer_that_is_lost_changes_nothing)
 {
     site.fake.lose = 1;
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_SECRET_UNREACHABLE);
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY);
     cr_assert_eq(site.fake.writes, 1);
 }
 
-Test(self_turn, renews_the_certificate_with_the_same_ca)
+Test(self_reconcile, renews_the_certificate_with_the_same_ca)
 {
     struct certificate_id before = {0}, ca = {0};
 
@@ -133,7 +133,7 @@ Test(self_turn, renews_the_certificate_with_the_same_ca)
     cr_assert_eq(site.fake.writes, 2);
 }
 
-Test(self_turn, a_ca_is_exchanged_in_steps)
+Test(self_reconcile, a_ca_is_exchanged_in_steps)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_id old = {0};
@@ -146,7 +146,7 @@ Test(self_turn, a_ca_is_exchanged_in_steps)
     site_live(&site, 3600, 600);
     cr_assert_eq(count_cas(), 1, "not before two thirds of its life");
     site.now_sec += SITE_DAY_SEC;
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(count_cas(), 2);
     cr_assert_eq(certificate_read_bundle(fake_get(&site.fake, "ca.crt", &arena), &arena, &cas), 0);
     cr_assert(certificate_same(&cas.items[0].id, &old), "the old one goes on signing");
@@ -164,7 +164,7 @@ Test(self_turn, a_ca_is_exchanged_in_steps)
     cr_assert(!site_covers(&site, &old));
 }
 
-Test(self_turn, the_next_ca_waits_where_bundles_cannot_be_written)
+Test(self_reconcile, the_next_ca_waits_where_bundles_cannot_be_written)
 {
     struct certificate_id old = {0};
 
@@ -181,21 +181,21 @@ Test(self_turn, the_next_ca_waits_where_bundles_cannot_be_written)
     site.fake.status[API_PATCH][1] = 0;
     site_live(&site, 240, 60);
     cr_assert(!certificate_same(&first()->serving.ca, &old));
-    assert_logged("certificates are kept again");
+    assert_logged("certificates are kept up to date again");
 }
 
-Test(self_turn, a_restarted_replica_is_ready_while_the_next_ca_waits)
+Test(self_reconcile, a_restarted_replica_is_ready_while_the_next_ca_waits)
 {
     site_live(&site, 60, 30);
     site.fake.status[API_PATCH][1] = 403;
     site.now_sec += 70 * SITE_DAY_SEC;
     site_live(&site, 60, 20);
     site_restart(&site, 0);
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY);
 }
 
-Test(self_turn, an_emptied_secret_is_filled_without_a_gap)
+Test(self_reconcile, an_emptied_secret_is_filled_without_a_gap)
 {
     struct certificate_id old = {0};
 
@@ -212,7 +212,7 @@ Test(self_turn, an_emptied_secret_is_filled_without_a_gap)
     cr_assert_eq(site.fake.writes, 2);
 }
 
-Test(self_turn, garbage_is_made_anew_and_the_log_says_why)
+Test(self_reconcile, garbage_is_made_anew_and_the_log_says_why)
 {
     const char *const keys[] = {"tls.crt", "tls.key", "ca.crt", "ca.key"};
 
@@ -226,12 +226,12 @@ Test(self_turn, garbage_is_made_anew_and_the_log_says_why)
         assert_same_certificate();
     }
     cr_assert_eq(site.fake.writes, 5);
-    assert_logged("tls.crt is no certificate, or tls.key not its key");
-    assert_logged("ca.crt holds what is no certificate, or one twice");
-    assert_logged("a CA's key fits no certificate in ca.crt");
+    assert_logged("tls.crt is not a certificate, or tls.key is not its key");
+    assert_logged("ca.crt contains something other than certificates, or a duplicate");
+    assert_logged("the key of a CA belongs to no certificate in ca.crt");
 }
 
-Test(self_turn, other_names_make_another_certificate_that_serves_both)
+Test(self_reconcile, other_names_make_another_certificate_that_serves_both)
 {
     static const struct str name = STR_INIT("other.sandgate-system.svc");
     const struct str_list names = {.items = &name, .count = 1};
@@ -244,9 +244,9 @@ Test(self_turn, other_names_make_another_certificate_that_serves_both)
     ca = first()->serving.ca;
     for (size_t i = 0; i < 10; i++) { /* an update under way: one replica asks for each */
         site_set_names(&site, &names);
-        site_turn(&site, 0);
+        site_reconcile(&site, 0);
         site_set_names(&site, &before);
-        site_turn(&site, 1);
+        site_reconcile(&site, 1);
     }
     cr_assert_eq(site.fake.writes, 2);
     assert_same_certificate();
@@ -261,7 +261,7 @@ Test(self_turn, other_names_make_another_certificate_that_serves_both)
     cr_assert_eq(served.items[0].names.count, 1, "what nobody asks for ends with the certificate");
 }
 
-Test(self_turn, says_what_is_missing)
+Test(self_reconcile, says_what_is_missing)
 {
     const struct {
         enum api_method method;
@@ -284,15 +284,15 @@ Test(self_turn, says_what_is_missing)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         site_restart(&site, 0);
         site.fake.status[rows[i].method][rows[i].webhooks] = rows[i].status;
-        site_turn(&site, 0);
+        site_reconcile(&site, 0);
         cr_assert_eq(first()->why, rows[i].why, "row %zu: %s", i, self_why_text(first()->why));
         site.fake.status[rows[i].method][rows[i].webhooks] = 0;
     }
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY);
 }
 
-Test(self_turn, goes_on_while_the_api_server_is_away_and_renews_late)
+Test(self_reconcile, goes_on_while_the_api_server_is_away_and_renews_late)
 {
     struct certificate_id before = {0};
 
@@ -302,31 +302,31 @@ Test(self_turn, goes_on_while_the_api_server_is_away_and_renews_late)
     site_live(&site, 8 * SITE_DAY_SEC, SITE_DAY_SEC / 4);
     cr_assert_eq(first()->why, SELF_READY);
     cr_assert(certificate_same(&first()->serving.id, &before));
-    assert_logged("the serving certificate ends soon, or has ended, and was not renewed");
+    assert_logged("the serving certificate expires soon, or has expired, and was not renewed");
     site_live(&site, SITE_DAY_SEC, SITE_DAY_SEC / 4);
-    cr_assert_eq(first()->why, SELF_ENDED);
+    cr_assert_eq(first()->why, SELF_EXPIRED);
     site.fake.away = 0;
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY);
     cr_assert(!certificate_same(&first()->serving.id, &before));
 }
 
-Test(self_turn, puts_a_wiped_bundle_back)
+Test(self_reconcile, puts_a_wiped_bundle_back)
 {
     site_live(&site, 60, 30);
     fake_wipe_bundles(&site.fake);
-    site_turn(&site, 1);
+    site_reconcile(&site, 1);
     cr_assert(site_covers(&site, &first()->serving.ca));
     cr_assert_eq(site.fake.writes, 1);
 }
 
-Test(self_turn, keeps_what_others_put_into_a_bundle_until_it_ends)
+Test(self_reconcile, keeps_what_others_put_into_a_bundle_until_it_ends)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair other = {0};
     struct certificate_bundle bundle = {0};
 
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(certificate_make_ca(site.now_sec, 1, &arena, &other), 0);
     fake_wipe_bundles(&site.fake);
     site.fake.bundle[0] = NULL;
@@ -338,27 +338,27 @@ Test(self_turn, keeps_what_others_put_into_a_bundle_until_it_ends)
                                        (int)other.certificate.len, other.certificate.ptr);
 
         fake_set(&site.fake, "ca.crt", both);
-        site_turn(&site, 0);
+        site_reconcile(&site, 0);
         cr_assert(site_covers(&site, &bundle.items[0].id));
         fake_set(&site.fake, "ca.crt", saved);
-        site_turn(&site, 0);
+        site_reconcile(&site, 0);
         cr_assert_eq(replica->why, SELF_READY);
     }
     cr_assert(site_covers(&site, &bundle.items[0].id));
     site.now_sec += SITE_DAY_SEC + 1;
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert(!site_covers(&site, &bundle.items[0].id));
 }
 
-Test(self_turn, serves_at_once_where_nobody_watches)
+Test(self_reconcile, serves_at_once_where_nobody_watches)
 {
     site.config->self.webhook_configuration = STR("");
-    site_turn(&site, 0);
+    site_reconcile(&site, 0);
     cr_assert_eq(first()->why, SELF_READY);
     cr_assert_eq(site.fake.webhooks_version, 0);
 }
 
-Test(self_turn, clocks_that_disagree_do_not_write_for_ever)
+Test(self_reconcile, clocks_that_disagree_do_not_write_for_ever)
 {
     site.skew_sec[1] = 365 * SITE_DAY_SEC;
     site_live(&site, 24 * 3600, 1200);
@@ -371,7 +371,7 @@ Test(self_turn, clocks_that_disagree_do_not_write_for_ever)
     assert_same_certificate();
 }
 
-Test(self_turn, a_clock_that_jumps_back_and_forth_ends_well)
+Test(self_reconcile, a_clock_that_jumps_back_and_forth_ends_well)
 {
     unsigned before = 0;
 
