@@ -350,12 +350,13 @@ Test(answer, says_the_same_in_yaml)
 Test(answer, warns_of_expiries)
 {
     cleanup_arena struct arena arena = {0};
-    struct decision d = {
-        .allowed = true,
-        .outcome = OUTCOME_READY,
-        .subject = STR("n/Pod/p"),
-        .expiries = {{.at = helper_moment("2026-03-02T00:00:00.5Z"), .what = STR("evidence n/x")}},
-        .expiry_count = 1};
+    struct decision d = {.allowed = true,
+                         .outcome = OUTCOME_READY,
+                         .subject = STR("n/Pod/p"),
+                         .expiries = {{.at = helper_moment("2026-03-02T00:00:00.5Z"),
+                                       .kind = "evidence",
+                                       .name = STR("n/x")}},
+                         .expiry_count = 1};
     struct str warnings[ANSWER_MAX_WARNINGS] = {{0}};
     size_t count = 0;
 

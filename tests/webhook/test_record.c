@@ -138,6 +138,27 @@ Test(record, says_what_the_audit_annotations_say)
     snapshot_unref(snapshot);
 }
 
+/* So that readers need not take the end of evidence out of the text of a warning. */
+Test(record, says_what_ends_soon)
+{
+    struct snapshot *snapshot = cases_world(TESTS_DIR "/cases/world/gate.yaml", NULL, NULL);
+    cleanup_arena struct arena arena = {0};
+    struct exchange e = captured(&arena, snapshot, "04-update-pod-image.json");
+    const cJSON *wanted = helper_json(
+        &arena,
+        STR("[{\"kind\":\"evidence\",\"name\":\"n/x\",\"endsAt\":\"2026-03-02T00:00:00Z\"},"
+            "{\"kind\":\"exemption\",\"name\":\"n/\\\"y\",\"endsAt\":\"2026-03-03T00:00:00Z\"}]"));
+
+    cr_assert_null(tree_get(record_of(&arena, &e), "expiring"));
+    e.decision.expiries[0] = (struct gate_expiry){
+        .at = helper_moment("2026-03-02T00:00:00.5Z"), .kind = "evidence", .name = STR("n/x")};
+    e.decision.expiries[1] = (struct gate_expiry){
+        .at = helper_moment("2026-03-03T00:00:00Z"), .kind = "exemption", .name = STR("n/\"y")};
+    e.decision.expiry_count = 2;
+    cr_assert(cJSON_Compare(tree_get(record_of(&arena, &e), "expiring"), wanted, true));
+    snapshot_unref(snapshot);
+}
+
 /* Whoever names a pod, a user or an image must forge neither a line nor a terminal's orders. */
 Test(record, escapes_what_comes_from_outside)
 {

@@ -195,13 +195,13 @@ static int warn_of_expiries(const struct decision *d, struct arena *arena, struc
 {
     for (size_t i = 0; i < d->expiry_count; i++) {
         char at[MOMENT_TEXT_BYTES] = "";
-        struct str what = clean_cut(d->expiries[i].what, MAX_LINE_BYTES);
+        struct str name = clean_cut(d->expiries[i].name, MAX_LINE_BYTES);
         struct str text = {0};
         int r = 0;
 
         moment_write(d->expiries[i].at, at);
-        text = arena_format(arena, "sandgate: ends at %s, sign it anew before: %.*s", at,
-                            (int)what.len, what.ptr);
+        text = arena_format(arena, "sandgate: ends at %s, sign it anew before: %s %.*s", at,
+                            d->expiries[i].kind, (int)name.len, name.ptr);
         r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
         if (r < 0)
             return r;

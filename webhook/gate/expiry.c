@@ -6,17 +6,17 @@
 #include "webhook/gate/internal.h"
 
 /* Within the next 72 hours, both ends of them included; what ended before is no event. */
-static int note(const struct judgement *j, struct decision *d, struct moment end, const char *what,
+static int note(const struct judgement *j, struct decision *d, struct moment end, const char *kind,
                 const struct evidence *e)
 {
-    struct gate_expiry expiry = {.at = end};
+    struct gate_expiry expiry = {.at = end, .kind = kind};
 
     if (moment_compare(end, j->now) < 0 ||
         moment_compare(end, moment_add_seconds(j->now, GATE_EXPIRY_SOON_SEC)) > 0)
         return 0;
-    expiry.what = arena_format(j->arena, "%s %.*s/%.*s", what, (int)e->namespace_name.len,
+    expiry.name = arena_format(j->arena, "%.*s/%.*s", (int)e->namespace_name.len,
                                e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
-    if (!str_present(expiry.what))
+    if (!str_present(expiry.name))
         return -ENOMEM;
     d->expiries[d->expiry_count++] = expiry;
     return 0;

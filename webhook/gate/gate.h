@@ -68,10 +68,11 @@ struct gate_finding {
 /* Evidence and an exemption can both be in use. */
 #define GATE_MAX_EXPIRIES 2
 
-/* Something in use that ends within 72 hours, now included. */
+/* A document in use that ends within 72 hours, both ends included. */
 struct gate_expiry {
     struct moment at;
-    struct str what; /* "evidence payments/x" or "exemption sandgate-system/x" */
+    const char *kind; /* "evidence" or "exemption", static */
+    struct str name;  /* `<namespace>/<name>` */
 };
 
 /* Why a request would be allowed or denied, and all that the answer and the records need. */

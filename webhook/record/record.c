@@ -19,6 +19,8 @@ enum leave { LEAVE_NOTHING = 0, LEAVE_INPUT, LEAVE_PACKET, LEAVE_LISTS, LEAVE_CO
 struct record {
     const struct review *review;
     const struct record_circumstances *circumstances;
+    const struct gate_expiry *expiries;
+    size_t expiry_count;
     struct levels levels;
     bool allowed;
     struct str outcome;
@@ -157,6 +159,24 @@ static void write_decision(struct record_text *line, const struct record *record
         record_add_text(line, text_parts[i].name, part(record, text_parts[i].key));
 }
 
+static void write_expiring(struct record_text *line, const struct record *record)
+{
+    if (record->expiry_count == 0)
+        return;
+    record_add_raw(line, "expiring", STR("["));
+    for (size_t i = 0; i < record->expiry_count; i++) {
+        const struct gate_expiry *expiry = &record->expiries[i];
+        char at[MOMENT_TEXT_BYTES] = "";
+
+        moment_write(expiry->at, at);
+        buffer_add_format(&line->b, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", expiry->kind);
+        record_add_value(line, expiry->name);
+        record_add_text(line, "endsAt", str_of(at));
+        buffer_add_char(&line->b, '}');
+    }
+    buffer_add_char(&line->b, ']');
+}
+
 static void write_circumstances(struct record_text *line, const struct record_circumstances *c)
 {
     buffer_add_format(&line->b, ",\"durationMicroseconds\":%llu",
@@ -186,6 +206,7 @@ static int write_line(const struct record *record, enum leave left, struct arena
         write_list(&line, "images", record->images, record->image_count);
     write_levels(&line, record->levels);
     write_decision(&line, record, left);
+    write_expiring(&line, record);
     write_circumstances(&line, record->circumstances);
     if (line.shortened)
         record_add_bool(&line, "shortened", true);
@@ -243,6 +264,8 @@ int record_write(const struct decision *decision, const struct review *review,
     struct record record = {
         .review = review,
         .circumstances = circumstances,
+        .expiries = decision->expiries,
+        .expiry_count = decision->expiry_count,
         .levels = decision->levels,
         .allowed = decision->allowed,
         .outcome = str_of(gate_outcome_text(decision->outcome)),

@@ -25,6 +25,9 @@
  *                 of gate-v1, section 7, but as JSON, not as text
  *   evidence, exemption, violations, error, subject
  *                 the audit annotations of those names, as text
+ *   expiring      [{kind, name, endsAt}]: documents in use that end within 72 hours; only where
+ * there are some. kind is "evidence" or "exemption", name `<namespace>/<name>`, endsAt as
+ *                 "2026-03-02T00:00:00Z", in whole seconds
  *   durationMicroseconds
  *   peer          address of the client; caller: "verified" or "unverified"
  *   shortened     only true: a text is cut, a list is not whole, or, where the line would be over
