@@ -39,7 +39,6 @@ LAYERS = [
 
 # Circles of files that call each other within one directory. Each goes when its files are taken apart.
 CIRCLES = {frozenset(files.split()) for files in (
-    "webhook/runtime/cluster webhook/runtime/folder webhook/runtime/runtime",
     "webhook/commands/review webhook/commands/review_follow",
 )}
 

@@ -388,16 +388,11 @@ static struct str folder_of(const char *path)
     return slash != NULL ? (struct str){.ptr = path, .len = (size_t)(slash - path) + 1} : STR("");
 }
 
-static void config_drop(struct config **config)
-{
-    config_unref(*config);
-}
-
 int config_read(const char *path, struct arena *arena, struct config **ret_config,
                 struct config_errors *reterr)
 {
     const struct document_options options = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
-    __attribute__((cleanup(config_drop))) struct config *config = NULL;
+    cleanup_config struct config *config = NULL;
     struct config_errors errors = {0};
     struct document_error error = {0};
     struct config_reader reader = {.folder = folder_of(path), .arena = arena, .errors = &errors};

@@ -96,4 +96,11 @@ const char *config_read_address(struct str text, struct config_address *ret_addr
 struct config *config_ref(const struct config *config);
 void config_unref(const struct config *config);
 
+static inline void config_cleanup(struct config **config)
+{
+    config_unref(*config);
+}
+
+#define cleanup_config __attribute__((cleanup(config_cleanup)))
+
 #endif

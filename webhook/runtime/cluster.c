@@ -138,7 +138,8 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
     c->kubeconfig_seen = look_at(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)
-        r = cluster_set_rules(c->cluster, runtime->keyring, &config->policy, runtime_keep(config));
+        r = cluster_set_rules(c->cluster, runtime->keyring, &config->policy,
+                              runtime_hold_config(config));
     return r == 0 ? 0 : refuse(report, r, reason);
 }
 
@@ -146,7 +147,7 @@ int runtime_reread_cluster(struct runtime *runtime, struct config *config,
                            struct runtime_report *report)
 {
     int r = cluster_set_rules(runtime->cluster.cluster, runtime->keyring, &config->policy,
-                              runtime_keep(config));
+                              runtime_hold_config(config));
 
     report->evidence_failed |= r != 0;
     return r;

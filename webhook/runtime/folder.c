@@ -11,7 +11,7 @@ static int runtime_load_folder(struct runtime *runtime, struct folder *folder,
 {
     struct folder_report found = {0};
     struct snapshot *snapshot = NULL;
-    int r = folder_load(folder, runtime->keyring, &config->policy, runtime_keep(config),
+    int r = folder_load(folder, runtime->keyring, &config->policy, runtime_hold_config(config),
                         &report->arena, &snapshot, &found);
     int added = 0;
 

@@ -64,8 +64,13 @@ int runtime_report_add(struct runtime_report *report, struct str reason)
 int runtime_report_warn(struct runtime_report *report, struct str warning)
     __attribute__((warn_unused_result));
 
-/* A count of the configuration for whoever makes snapshots by it. */
-struct snapshot_keep runtime_keep(struct config *config);
+/* Reads the configuration file, or takes the defaults, and applies the overrides. 0, -ENOMEM, or
+ * -EINVAL with its reasons in the report. The caller owns a reference. */
+int runtime_read_config(const struct runtime *runtime, struct config **ret_config,
+                        struct runtime_report *report) __attribute__((warn_unused_result));
+
+/* A reference to the configuration for a snapshot that borrows its texts. */
+struct snapshot_keep runtime_hold_config(struct config *config);
 
 /* Each source has these three. Opening: 0, -EINVAL with its reasons in the report, -ENOMEM.
  * Reading again, with the keys and rules of now: 0, -ENOMEM. */

@@ -28,13 +28,6 @@ struct serve {
     struct arena arena; /* of texts that are used until the server ends */
 };
 
-static inline void serve_drop_config(struct config **config)
-{
-    config_unref(*config);
-}
-
-#define cleanup_config __attribute__((cleanup(serve_drop_config)))
-
 /* ---- open.c ---- */
 
 /* Reads everything that is needed at the start. Prints all that is wrong with it. 0 or negative

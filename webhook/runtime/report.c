@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report - collects the reasons and warnings of one start or reload.
+ *
+ * Apart from runtime.c, so that the sources of evidence do not depend on the file that calls them.
+ */
+
+#include <errno.h>
+
+#include "webhook/runtime/internal.h"
+
+int runtime_report_add(struct runtime_report *report, struct str reason)
+{
+    if (!str_present(reason))
+        return -ENOMEM;
+    if (report->reason_count < RUNTIME_MAX_REASONS)
+        report->reasons[report->reason_count++] = reason;
+    return 0;
+}
+
+int runtime_report_warn(struct runtime_report *report, struct str warning)
+{
+    if (!str_present(warning))
+        return -ENOMEM;
+    if (report->warning_count < RUNTIME_MAX_WARNINGS)
+        report->warnings[report->warning_count++] = warning;
+    return 0;
+}
+
+void runtime_report_done(struct runtime_report *report)
+{
+    arena_release(&report->arena);
+    report->reason_count = report->warning_count = 0;
+}
