@@ -186,7 +186,7 @@ class Start(Cluster):
             with Gate(kube, insecure=True) as gate:
                 warning = gate.wait_for("insecure setting in use")
                 self.assertEqual(warning["level"], "warn")
-                self.assertIn("the certificate of https://127.0.0.1:%d is not checked" % kube.port, warning["reason"])
+                self.assertIn("the certificate of https://127.0.0.1:%d is not verified" % kube.port, warning["reason"])
 
     def test_check_reads_all_but_the_cluster(self):
         with Kube() as kube, Gate(kube) as gate:
@@ -202,7 +202,7 @@ class Start(Cluster):
             done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
                                   capture_output=True, check=False)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("evidence.namespaces names the gate's own namespace alone", done.stderr)
+            self.assertIn("evidence.namespaces lists only the gate's own namespace", done.stderr)
 
 
 class Confirm(Cluster):
@@ -306,8 +306,8 @@ class Confirm(Cluster):
         gate.configure("kubeconfig: second")
         gate.process.send_signal(signal.SIGHUP)
         warning = gate.wait_for("insecure setting in use")
-        self.assertEqual(warning["reason"], "evidence.kubeconfig has changed: restart the gate to use it; until then it "
-                         "stays as it was")
+        self.assertEqual(warning["reason"], "evidence.kubeconfig has changed: restart the gate to apply it; until then "
+                         "the previous value stays in use")
         before = len(gate.lines("configuration, keyring and evidence reloaded"))
         gate.process.send_signal(signal.SIGHUP)
         gate.wait_for("configuration, keyring and evidence reloaded", before + 1)
@@ -318,8 +318,8 @@ class Confirm(Cluster):
         kube, gate = self.running()
         kube.kubeconfig(gate.path("kubeconfig"), namespace="payments")
         warning = gate.wait_for("insecure setting in use")
-        self.assertEqual(warning["reason"], "the file of evidence.kubeconfig has changed: restart the gate to use it; "
-                         "until then it stays as it was")
+        self.assertEqual(warning["reason"], "the file of evidence.kubeconfig has changed: restart the gate to apply it; "
+                         "until then the previous value stays in use")
         self.assertEqual(warning["level"], "warn")
 
     def test_requests_that_wait_are_answered_before_the_gate_ends(self):

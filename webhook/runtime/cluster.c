@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cluster - evidence from an API server (gate-v1, sections 2 and 4). */
+/* cluster - the evidence source `cluster`: an API server (gate-v1, sections 2 and 4). */
 
+#include "webhook/runtime/internal.h"
+
+#include <assert.h>
 #include <errno.h>
-#include <time.h>
 
 #include "k8s/access/access.h"
 #include "k8s/api/api.h"
 #include "k8s/util/clock.h"
-#include "webhook/runtime/internal.h"
 
-/* `what`, or what else could be wrong where nobody said. */
+/* Adds `what` to the report, or a general reason where it is absent. */
 static int refuse(struct runtime_report *report, int r, struct str what)
 {
     if (r == -ENOMEM)
@@ -21,7 +22,7 @@ static int refuse(struct runtime_report *report, int r, struct str what)
     return r != 0 ? r : -EINVAL;
 }
 
-static struct fingerprint look_at(const char *kubeconfig)
+static struct fingerprint fingerprint_of(const char *kubeconfig)
 {
     struct fingerprint fingerprint = {0};
 
@@ -29,8 +30,8 @@ static struct fingerprint look_at(const char *kubeconfig)
     return fingerprint;
 }
 
-/* A person's kubeconfig counts before the service account of the pod that she may be in; the gate's
- * own account is the other way round. */
+/* A command prefers the kubeconfig of its user, who may work inside a pod, over the service account
+ * of that pod. The server prefers its service account. */
 static int find_access(const struct runtime *runtime, const struct config *config,
                        struct arena *arena, struct access *ret_access, struct str *reterr_reason)
 {
@@ -59,8 +60,8 @@ static int copy_str(struct arena *arena, struct str s, struct str *ret_copy)
     return 0;
 }
 
-/* Each name once, and not the gate's own, which is there anyway. -EINVAL: nothing is left, and an
- * empty list would be all namespaces. */
+/* Drops repeated names, and the gate's own namespace, which is always watched. -EINVAL: nothing is
+ * left; an empty list would mean all namespaces. */
 static int copy_namespaces(struct runtime_cluster *c, struct str_list given)
 {
     struct str *items = arena_alloc(&c->arena, given.count + 1, sizeof(*items));
@@ -83,7 +84,7 @@ static int copy_namespaces(struct runtime_cluster *c, struct str_list given)
     return given.count > 0 && list->count == 0 ? -EINVAL : 0;
 }
 
-static int keep_texts(struct runtime_cluster *c, const struct config *config,
+static int copy_texts(struct runtime_cluster *c, const struct config *config,
                       const struct access *access)
 {
     int r = copy_str(&c->arena, config->policy.own_namespace, &c->options.own_namespace);
@@ -106,9 +107,9 @@ static int warn_of_access(struct runtime_report *report, const struct access *ac
     return runtime_report_warn(
         report,
         arena_format(&report->arena,
-                     "the certificate of %.*s is not checked (insecure-skip-tls-verify): whoever "
-                     "sits on the way can hand out evidence and namespaces; name the certificate "
-                     "authority in the kubeconfig instead",
+                     "the certificate of %.*s is not verified (insecure-skip-tls-verify): an "
+                     "attacker on the network path can supply evidence and namespaces; set the "
+                     "certificate authority in the kubeconfig instead",
                      (int)access->server.len, access->server.ptr));
 }
 
@@ -125,17 +126,17 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
     if (r == 0)
         r = api_new(&access, &report->arena, &c->api, &reason);
     if (r == 0)
-        r = keep_texts(c, config, &access);
+        r = copy_texts(c, config, &access);
     if (r == -EINVAL && !str_present(reason))
-        reason = STR("evidence.namespaces names the gate's own namespace alone, where no pod is "
-                     "judged: name those of the pods, or leave it empty for all");
+        reason = STR("evidence.namespaces lists only the gate's own namespace, where no pod is "
+                     "judged: list the namespaces of the pods, or leave it empty for all");
     if (r != 0)
         return refuse(report, r, reason);
     c->options.api = c->api;
     c->options.store = runtime->store;
     c->options.on_event = runtime->overrides.on_event;
     c->options.event_context = runtime->overrides.event_context;
-    c->kubeconfig_seen = look_at(c->kubeconfig);
+    c->kubeconfig_read = fingerprint_of(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)
         r = cluster_set_rules(c->cluster, runtime->keyring, &config->policy,
@@ -143,7 +144,7 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
     return r == 0 ? 0 : refuse(report, r, reason);
 }
 
-int runtime_reread_cluster(struct runtime *runtime, struct config *config,
+int runtime_reload_cluster(struct runtime *runtime, struct config *config,
                            struct runtime_report *report)
 {
     int r = cluster_set_rules(runtime->cluster.cluster, runtime->keyring, &config->policy,
@@ -153,8 +154,9 @@ int runtime_reread_cluster(struct runtime *runtime, struct config *config,
     return r;
 }
 
-/* Takes the cluster from those that ask it; they are told that it is gone. */
-void runtime_dismiss(struct runtime *runtime)
+/* The pointer is cleared first, under the lock, so that no thread uses the cluster while it is
+ * freed. */
+void runtime_stop_cluster(struct runtime *runtime)
 {
     struct runtime_cluster *c = &runtime->cluster;
     struct cluster *cluster = NULL;
@@ -170,7 +172,7 @@ void runtime_dismiss(struct runtime *runtime)
 
 void runtime_close_cluster(struct runtime *runtime)
 {
-    runtime_dismiss(runtime);
+    runtime_stop_cluster(runtime);
     api_free(runtime->cluster.api);
     arena_release(&runtime->cluster.arena);
 }
@@ -213,7 +215,7 @@ bool runtime_is_stale(struct runtime *runtime)
     return stale;
 }
 
-void runtime_look(struct runtime *runtime, struct cluster_status *ret_status)
+void runtime_cluster_status(struct runtime *runtime, struct cluster_status *ret_status)
 {
     struct runtime_cluster *c = &runtime->cluster;
 
@@ -234,7 +236,7 @@ struct str runtime_context_namespace(const struct runtime *runtime)
     return runtime->cluster.context_namespace;
 }
 
-/* ---- what needs a restart ---- */
+/* ---- settings that need a restart ---- */
 
 static bool same_names(struct str_list a, struct str_list b, struct str own)
 {
@@ -245,7 +247,7 @@ static bool same_names(struct str_list a, struct str_list b, struct str own)
     return (a.count == 0) == (b.count == 0);
 }
 
-/* The first key that says something else than at the start; NULL: none. */
+/* The first setting that differs from the start; NULL: none. */
 static const char *changed_key(const struct runtime *runtime, const struct config *config)
 {
     const struct runtime_cluster *c = &runtime->cluster;
@@ -256,7 +258,7 @@ static const char *changed_key(const struct runtime *runtime, const struct confi
         return NULL;
     if (!str_equal(str_of(config->kubeconfig), str_of(c->kubeconfig)))
         return "evidence.kubeconfig";
-    if (c->kubeconfig != NULL && look_at(c->kubeconfig).value != c->kubeconfig_seen.value)
+    if (c->kubeconfig != NULL && fingerprint_of(c->kubeconfig).value != c->kubeconfig_read.value)
         return "the file of evidence.kubeconfig";
     if (!str_equal(config->policy.own_namespace, c->options.own_namespace))
         return "evidence.namespace";
@@ -266,8 +268,9 @@ static const char *changed_key(const struct runtime *runtime, const struct confi
     return NULL;
 }
 
-static int keep_as_it_was(const struct runtime *runtime, struct config *config)
+static int restore_start_values(const struct runtime *runtime, struct config *config)
 {
+    assert(runtime->source != CONFIG_SOURCE_UNSET);
     config->source = runtime->source;
     if (runtime->source == CONFIG_SOURCE_CLUSTER)
         return copy_str(&config->arena, runtime->cluster.options.own_namespace,
@@ -277,21 +280,22 @@ static int keep_as_it_was(const struct runtime *runtime, struct config *config)
     return config->evidence_directory != NULL ? 0 : -ENOMEM;
 }
 
-int runtime_keep_source(struct runtime *runtime, struct config *config,
-                        struct runtime_report *report)
+int runtime_keep_start_source(struct runtime *runtime, struct config *config,
+                              struct runtime_report *report)
 {
     const char *changed = changed_key(runtime, config);
-    bool told = runtime->cluster.restart_told;
+    bool warned = runtime->cluster.restart_warned;
     int r = 0;
 
-    runtime->cluster.restart_told = changed != NULL;
+    runtime->cluster.restart_warned = changed != NULL;
     if (changed == NULL)
         return 0;
-    r = keep_as_it_was(runtime, config);
-    if (r != 0 || told)
+    r = restore_start_values(runtime, config);
+    if (r != 0 || warned)
         return r;
-    return runtime_report_warn(report, arena_format(&report->arena,
-                                                    "%s has changed: restart the gate to use it; "
-                                                    "until then it stays as it was",
-                                                    changed));
+    return runtime_report_warn(
+        report, arena_format(&report->arena,
+                             "%s has changed: restart the gate to apply it; until then the "
+                             "previous value stays in use",
+                             changed));
 }

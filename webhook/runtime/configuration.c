@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * configuration - reads the configuration file of a running gate and applies the command line to
- * it.
+ * configuration - reads the configuration file of a running gate and applies the overrides of the
+ * command line to it.
  */
 
+#include "webhook/runtime/internal.h"
+
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/util/file.h"
-#include "webhook/runtime/internal.h"
 
 static void release_config(void *config)
 {
@@ -52,7 +54,6 @@ static int override_path(struct config *config, const char *given, char **ret_pa
     return 0;
 }
 
-/* What the command line says instead of the file. */
 static int apply_overrides(struct config *config, const struct runtime_overrides *overrides)
 {
     int r = override_path(config, overrides->keyring_directory, &config->keyring_directory);
@@ -92,6 +93,7 @@ int runtime_read_config(const struct runtime *runtime, struct config **ret_confi
                                arena_format(&report->arena, "%s: %s", path, file_error_text(r)));
         return r != 0 ? r : -EINVAL;
     }
+    assert(r == 0 || r == -ENOMEM);
     if (r == 0)
         r = apply_overrides(config, &runtime->overrides);
     if (r != 0)

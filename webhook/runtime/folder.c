@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder - evidence from a folder of manifests (gate-v1, section 9). */
-
-#include <errno.h>
+/* folder - the evidence source `directory`: a directory of manifests (gate-v1, section 9). */
 
 #include "webhook/runtime/internal.h"
 
-/* Reads the evidence into a new current snapshot. -EINVAL only at a folder's first load. */
-static int runtime_load_folder(struct runtime *runtime, struct folder *folder,
-                               struct config *config, struct runtime_report *report)
+#include <assert.h>
+#include <errno.h>
+
+/* Reads the evidence into a new current snapshot. -EINVAL only at the first load of a directory. */
+static int load(struct runtime *runtime, struct folder *folder, struct config *config,
+                struct runtime_report *report)
 {
     struct folder_report found = {0};
     struct snapshot *snapshot = NULL;
@@ -23,7 +24,8 @@ static int runtime_load_folder(struct runtime *runtime, struct folder *folder,
     return r != 0 ? r : added;
 }
 
-/* A folder of that path with its first, strict load done. The old one stays on failure. */
+/* Opens the directory and loads it once, strictly. On failure the previous directory stays in
+ * use. */
 int runtime_open_folder(struct runtime *runtime, struct config *config,
                         struct runtime_report *report)
 {
@@ -33,7 +35,7 @@ int runtime_open_folder(struct runtime *runtime, struct config *config,
     int r = path != NULL ? folder_new(path, &folder) : -ENOMEM;
 
     if (r == 0)
-        r = runtime_load_folder(runtime, folder, config, report);
+        r = load(runtime, folder, config, report);
     if (r != 0) {
         folder_free(folder);
         arena_release(&arena);
@@ -44,18 +46,19 @@ int runtime_open_folder(struct runtime *runtime, struct config *config,
     return 0;
 }
 
-int runtime_reread_folder(struct runtime *runtime, struct config *config,
+int runtime_reload_folder(struct runtime *runtime, struct config *config,
                           struct runtime_report *report)
 {
     int r = 0;
 
+    assert(runtime->folder.folder != NULL && config->evidence_directory != NULL);
     if (str_equal(str_of(runtime->folder.path), str_of(config->evidence_directory)))
-        return runtime_load_folder(runtime, runtime->folder.folder, config, report);
+        return load(runtime, runtime->folder.folder, config, report);
     r = runtime_open_folder(runtime, config, report);
     if (r != -EINVAL)
         return r;
-    /* the new folder waits until it can be read; keys and policy count at once */
-    return runtime_load_folder(runtime, runtime->folder.folder, config, report);
+    /* the old directory stays in use until the new one can be read; keys and policy apply now */
+    return load(runtime, runtime->folder.folder, config, report);
 }
 
 void runtime_close_folder(struct runtime *runtime)

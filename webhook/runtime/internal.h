@@ -3,11 +3,13 @@
 #define WEBHOOK_RUNTIME_INTERNAL_H
 
 /*
- * internal - what the files runtime*.c share; nobody else includes it.
+ * internal - declarations shared by the files of webhook/runtime/; private to this directory.
  *
- * runtime.c          configuration and keyring, and the order of things
- * folder.c   evidence from a folder
- * cluster.c  evidence from an API server
+ * runtime.c        starts and reloads: keyring, current configuration, choice of the source
+ * configuration.c  reads the configuration file and applies the command line
+ * folder.c         evidence from a directory of manifests
+ * cluster.c        evidence from an API server
+ * report.c         reasons and warnings of one start or reload
  */
 
 #include <pthread.h>
@@ -15,28 +17,28 @@
 
 #include "k8s/folder/folder.h"
 #include "k8s/keyring/keyring.h"
-#include "webhook/util/fingerprint.h"
 #include "webhook/runtime/runtime.h"
+#include "webhook/util/fingerprint.h"
 
-/* The source `directory`; the reloading thread's own. */
+/* The source `directory`. Only the thread that opens and reloads uses it. */
 struct runtime_folder {
     struct folder *folder;
-    char *path; /* of `folder`; in its own arena */
+    char *path; /* of the directory; in `arena` */
     struct arena arena;
 };
 
 /* The source `cluster`. */
 struct runtime_cluster {
-    pthread_rwlock_t lock; /* written where `cluster` comes and goes; read while it is asked */
+    pthread_rwlock_t lock; /* write-locked to clear `cluster`, read-locked while it is used */
     struct cluster *cluster;
-    bool was_stale; /* once it is gone */
+    bool was_stale; /* the last state, once `cluster` is NULL */
     struct api *api;
     struct cluster_options options;
-    struct str context_namespace; /* absent: the access names none */
-    const char *kubeconfig;       /* the configuration's; NULL: none */
-    struct fingerprint kubeconfig_seen;
-    bool restart_told;
-    struct arena arena; /* owns the texts */
+    struct str context_namespace;       /* absent: the kubeconfig's context has none */
+    const char *kubeconfig;             /* evidence.kubeconfig; NULL: not set */
+    struct fingerprint kubeconfig_read; /* of the file, when it was read */
+    bool restart_warned;                /* the need of a restart was already reported */
+    struct arena arena;                 /* owns the texts */
 };
 
 struct runtime {
@@ -44,21 +46,22 @@ struct runtime {
     struct runtime_overrides overrides;
     struct arena arena; /* owns the texts of the two above */
 
-    pthread_mutex_t mutex; /* around `config` alone, held for the copy of the pointer */
+    pthread_mutex_t mutex; /* protects `config` alone; held only to copy the pointer */
     struct config *config;
     struct snapshot_store *store;
-    enum config_source source; /* that of the start; another one needs a restart */
+    enum config_source source; /* as at the start; changing it needs a restart */
     _Atomic uint32_t max_stale_sec;
 
-    /* the reloading thread's own */
+    /* only used by the thread that opens and reloads */
     struct keyring *keyring;
     struct runtime_folder folder;
-    struct fingerprint seen;
+    struct fingerprint files_read; /* when everything was read last */
 
     struct runtime_cluster cluster;
 };
 
-/* 0 or -ENOMEM; absent: out of memory. Beyond the last place a reason is only not shown. */
+/* 0 or -ENOMEM, also for an absent text: the caller's arena_format() failed. When the array is
+ * full, the text is dropped. */
 int runtime_report_add(struct runtime_report *report, struct str reason)
     __attribute__((warn_unused_result));
 int runtime_report_warn(struct runtime_report *report, struct str warning)
@@ -72,23 +75,24 @@ int runtime_read_config(const struct runtime *runtime, struct config **ret_confi
 /* A reference to the configuration for a snapshot that borrows its texts. */
 struct snapshot_keep runtime_hold_config(struct config *config);
 
-/* Each source has these three. Opening: 0, -EINVAL with its reasons in the report, -ENOMEM.
- * Reading again, with the keys and rules of now: 0, -ENOMEM. */
+/* Each source has these three functions.
+ * open:   0, -EINVAL with its reasons in the report, -ENOMEM.
+ * reload: reads again with the current keyring and policy. 0, -ENOMEM. */
 int runtime_open_folder(struct runtime *runtime, struct config *config,
                         struct runtime_report *report) __attribute__((warn_unused_result));
-int runtime_reread_folder(struct runtime *runtime, struct config *config,
+int runtime_reload_folder(struct runtime *runtime, struct config *config,
                           struct runtime_report *report) __attribute__((warn_unused_result));
 void runtime_close_folder(struct runtime *runtime);
 
 int runtime_open_cluster(struct runtime *runtime, struct config *config,
                          struct runtime_report *report) __attribute__((warn_unused_result));
-int runtime_reread_cluster(struct runtime *runtime, struct config *config,
+int runtime_reload_cluster(struct runtime *runtime, struct config *config,
                            struct runtime_report *report) __attribute__((warn_unused_result));
 void runtime_close_cluster(struct runtime *runtime);
 
-/* Before a configuration that was read again counts: what it says of the source and cannot be had
- * without a restart stays as it is, and the report says so. */
-int runtime_keep_source(struct runtime *runtime, struct config *config,
-                        struct runtime_report *report) __attribute__((warn_unused_result));
+/* Called before a reloaded configuration takes effect: settings of the source that need a restart
+ * keep the values of the start, and the report gets a warning. */
+int runtime_keep_start_source(struct runtime *runtime, struct config *config,
+                              struct runtime_report *report) __attribute__((warn_unused_result));
 
 #endif

@@ -5,12 +5,14 @@
  * Apart from runtime.c, so that the sources of evidence do not depend on the file that calls them.
  */
 
-#include <errno.h>
-
 #include "webhook/runtime/internal.h"
+
+#include <assert.h>
+#include <errno.h>
 
 int runtime_report_add(struct runtime_report *report, struct str reason)
 {
+    assert(report->reason_count <= RUNTIME_MAX_REASONS);
     if (!str_present(reason))
         return -ENOMEM;
     if (report->reason_count < RUNTIME_MAX_REASONS)
@@ -20,6 +22,7 @@ int runtime_report_add(struct runtime_report *report, struct str reason)
 
 int runtime_report_warn(struct runtime_report *report, struct str warning)
 {
+    assert(report->warning_count <= RUNTIME_MAX_WARNINGS);
     if (!str_present(warning))
         return -ENOMEM;
     if (report->warning_count < RUNTIME_MAX_WARNINGS)

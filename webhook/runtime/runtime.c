@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtime - opens and reloads configuration, keyring and evidence, in this order: evidence is
+ * verified with the keyring, and the configuration says where both are.
+ */
+
+#include "webhook/runtime/internal.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"
-#include "webhook/runtime/internal.h"
 
 static void drop_runtime(struct runtime **runtime)
 {
@@ -14,8 +21,8 @@ static void drop_runtime(struct runtime **runtime)
 
 #define cleanup_runtime __attribute__((cleanup(drop_runtime)))
 
-static struct fingerprint runtime_look_at_files(const struct runtime *runtime,
-                                                const struct config *config)
+static struct fingerprint fingerprint_files(const struct runtime *runtime,
+                                            const struct config *config)
 {
     struct fingerprint fingerprint = {0};
     int64_t now_sec = clock_unix_sec();
@@ -27,7 +34,7 @@ static struct fingerprint runtime_look_at_files(const struct runtime *runtime,
     return fingerprint;
 }
 
-static void runtime_set_config(struct runtime *runtime, struct config *config)
+static void set_config(struct runtime *runtime, struct config *config)
 {
     struct config *old = NULL;
 
@@ -49,7 +56,7 @@ static int copy_text(struct arena *arena, const char *text, const char **ret_cop
     return 0;
 }
 
-static int runtime_new(const char *config_path, const struct runtime_overrides *overrides,
+static int new_runtime(const char *config_path, const struct runtime_overrides *overrides,
                        struct runtime **ret_runtime)
 {
     struct runtime *runtime = calloc(1, sizeof(*runtime));
@@ -110,9 +117,9 @@ void runtime_free(struct runtime *runtime)
     free(runtime);
 }
 
-/* keyring_load()'s reason has the file's name in it. */
-static int runtime_open_keyring(struct runtime *runtime, const struct config *config,
-                                struct runtime_report *report)
+/* The reason of keyring_load() includes the name of the file. */
+static int open_keyring(struct runtime *runtime, const struct config *config,
+                        struct runtime_report *report)
 {
     struct str reason = {0};
     int r = keyring_load(config->keyring_directory, &report->arena, &runtime->keyring, &reason);
@@ -136,31 +143,32 @@ int runtime_open(const char *config_path, const struct runtime_overrides *overri
     int r = 0;
 
     *ret_report = (struct runtime_report){0};
-    r = runtime_new(config_path, overrides, &runtime);
+    r = new_runtime(config_path, overrides, &runtime);
     if (r == 0)
         r = runtime_read_config(runtime, &config, ret_report);
     ret_report->config_failed = r == -EINVAL;
     if (r != 0)
         return r;
-    runtime->seen = runtime_look_at_files(runtime, config);
-    keyring_result = runtime_open_keyring(runtime, config, ret_report);
+    runtime->files_read = fingerprint_files(runtime, config);
+    keyring_result = open_keyring(runtime, config, ret_report);
     if (keyring_result != 0)
         return keyring_result;
+    assert(config->source != CONFIG_SOURCE_UNSET);
     runtime->source = config->source;
     r = runtime->source == CONFIG_SOURCE_CLUSTER ? runtime_open_cluster(runtime, config, ret_report)
                                                  : runtime_open_folder(runtime, config, ret_report);
     if (r != 0)
         return r;
-    runtime_set_config(runtime, config);
+    set_config(runtime, config);
     ret_report->changed = true;
     *ret_runtime = runtime;
     runtime = NULL;
     return 0;
 }
 
-/* The new configuration, or a count of the one in force where the file is broken. */
-static int runtime_reread_config(struct runtime *runtime, struct config **ret_config,
-                                 struct runtime_report *report)
+/* The new configuration, or another reference to the one in force if the file is broken. */
+static int reload_config(struct runtime *runtime, struct config **ret_config,
+                         struct runtime_report *report)
 {
     int r = runtime_read_config(runtime, ret_config, report);
 
@@ -171,8 +179,8 @@ static int runtime_reread_config(struct runtime *runtime, struct config **ret_co
     return 0;
 }
 
-static int runtime_reread_keyring(struct runtime *runtime, const struct config *config,
-                                  struct runtime_report *report)
+static int reload_keyring(struct runtime *runtime, const struct config *config,
+                          struct runtime_report *report)
 {
     struct keyring *keyring = NULL;
     struct keyring_report found = {0};
@@ -181,8 +189,7 @@ static int runtime_reread_keyring(struct runtime *runtime, const struct config *
 
     if (r == -ENOMEM)
         return r;
-    if (r !=
-        0) { /* a passing failure of the system: the keys stay, and the next look tries again */
+    if (r != 0) { /* a temporary failure: the keys stay in use, and the next reload tries again */
         report->keyring_failed = true;
         return runtime_report_add(
             report,
@@ -199,27 +206,27 @@ static int runtime_reread_keyring(struct runtime *runtime, const struct config *
 int runtime_reload(struct runtime *runtime, bool force, struct runtime_report *ret_report)
 {
     cleanup_config struct config *config = NULL;
-    struct fingerprint now = runtime_look_at_files(runtime, runtime->config);
+    struct fingerprint now = fingerprint_files(runtime, runtime->config);
     int r = 0;
 
     *ret_report = (struct runtime_report){0};
-    if (!force && fingerprint_same(runtime->seen, now))
+    if (!force && fingerprint_same(runtime->files_read, now))
         return 0;
-    runtime->seen = (struct fingerprint){.unsettled = true}; /* until all is done: look again */
-    r = runtime_reread_config(runtime, &config, ret_report);
+    runtime->files_read = (struct fingerprint){.unsettled = true}; /* after a failure: read again */
+    r = reload_config(runtime, &config, ret_report);
     if (r == 0)
-        r = runtime_reread_keyring(runtime, config, ret_report);
+        r = reload_keyring(runtime, config, ret_report);
     if (r == 0)
-        r = runtime_keep_source(runtime, config, ret_report);
+        r = runtime_keep_start_source(runtime, config, ret_report);
     if (r == 0)
         r = runtime->source == CONFIG_SOURCE_CLUSTER
-                ? runtime_reread_cluster(runtime, config, ret_report)
-                : runtime_reread_folder(runtime, config, ret_report);
+                ? runtime_reload_cluster(runtime, config, ret_report)
+                : runtime_reload_folder(runtime, config, ret_report);
     if (r != 0)
         return r;
-    runtime_set_config(runtime, config);
+    set_config(runtime, config);
     ret_report->changed = true;
-    runtime->seen = now;
+    runtime->files_read = now;
     return 0;
 }
 

@@ -3,14 +3,15 @@
 #define WEBHOOK_RUNTIME_RUNTIME_H
 
 /*
- * runtime - configuration, keyring and evidence of a running gate, read and read again.
+ * runtime - loads and reloads configuration, keyring and evidence of a running gate.
  *
- * Owns the store with the current snapshot. runtime_open() is strict: whatever is wrong ends the
- * start with its reasons. runtime_reload() never is: what was taken away stops counting, what is
- * new and broken waits, and the report says what failed (gate-v1, sections 4 and 9). Called by one
- * thread at a time; runtime_snapshot() by any.
+ * Owns the store with the current snapshot. runtime_open() is strict: any problem stops the start,
+ * with its reasons. runtime_reload() is tolerant: what was removed stops counting, what is new and
+ * broken is not used yet, and the report says what failed (gate-v1, sections 4 and 9).
  *
  * Errors     0; -EINVAL with reasons (each `FILE:LINE:COL: what`); -ENOMEM.
+ * Ownership  functions that return a snapshot or a configuration return a reference for the caller.
+ * Threads    one at a time, except where a function says otherwise.
  */
 
 #include "k8s/cluster/cluster.h"
@@ -26,7 +27,7 @@ struct runtime_report {
     struct arena arena; /* owns the reasons: runtime_report_done() */
     struct str reasons[RUNTIME_MAX_REASONS];
     size_t reason_count;
-    struct str warnings[RUNTIME_MAX_WARNINGS]; /* what works and should not stay so */
+    struct str warnings[RUNTIME_MAX_WARNINGS]; /* works, but insecure or not in effect yet */
     size_t warning_count;
     bool config_failed;
     bool keyring_failed;
@@ -34,52 +35,56 @@ struct runtime_report {
     bool changed; /* a new snapshot was put into the store */
 };
 
-/* What replaces parts of the configuration file: NULL members stand for what it says. */
+/* Command line options that replace settings of the configuration file. NULL: the file's setting.
+ */
 struct runtime_overrides {
     const char *evidence_directory;
     const char *keyring_directory;
-    const char *own_namespace; /* where the file has no evidence.namespace */
-    const char *kubeconfig;    /* of a command: this cluster, whatever the source is */
-    const char *context;       /* likewise */
-    bool serving;              /* a pod's service account counts before a person's kubeconfig */
+    const char *own_namespace; /* only used if the file has no evidence.namespace */
+    const char *kubeconfig;    /* selects this cluster, whatever evidence.source is */
+    const char *context;       /* of the kubeconfig; selects a cluster in the same way */
+    bool serving;              /* prefer the pod's service account over a kubeconfig */
     void (*on_event)(void *context, const struct cluster_event *event); /* may be NULL */
     void *event_context;
 };
 
-/* config_path NULL: the defaults. The report is there on failure too. */
+/* config_path NULL: the defaults. The report is filled on failure too. */
 int runtime_open(const char *config_path, const struct runtime_overrides *overrides,
                  struct runtime **ret_runtime, struct runtime_report *ret_report)
     __attribute__((warn_unused_result, nonnull(2, 3, 4)));
 void runtime_free(struct runtime *runtime);
 
-/* Reads everything again where a file changed (or always, where force is true). Changes are seen by
- * the times, sizes and numbers of the files behind the names, so the swap of a mounted ConfigMap's
- * `..data` is one. */
+/* Reads everything again if a file changed, or if force is true. A change is detected by times,
+ * sizes and inode numbers, symbolic links followed. So the swap of a mounted ConfigMap's `..data`
+ * link is detected. */
 int runtime_reload(struct runtime *runtime, bool force, struct runtime_report *ret_report)
     __attribute__((warn_unused_result, nonnull));
 
-/* A count for the caller. */
+/* The current snapshot; NULL before the first one. Any thread. */
 struct snapshot *runtime_snapshot(struct runtime *runtime);
-/* The configuration in force, a count for the caller. */
+/* The configuration in force. Any thread. */
 struct config *runtime_config(struct runtime *runtime);
 
-/* Begins to watch the cluster, if that is the source: the first snapshot comes when it has listed
- * everything. A command lists once instead, and waits for it. */
+/* Starts to watch the cluster, if that is the source. The first snapshot is made when everything
+ * has been listed. */
 int runtime_start(struct runtime *runtime) __attribute__((warn_unused_result, nonnull));
+/* For commands: lists the cluster once and waits for the end of it, instead of runtime_start(). */
 int runtime_read_once(struct runtime *runtime, uint64_t deadline_msec, struct arena *arena,
                       struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
 
-/* "https://10.0.0.1:6443", and the namespace of the kubeconfig's context; absent with a folder. */
+/* "https://10.0.0.1:6443"; absent if the source is a directory. */
 struct str runtime_api_server(const struct runtime *runtime);
+/* The namespace of the kubeconfig's context; absent if it has none, or the source is a directory.
+ */
 struct str runtime_context_namespace(const struct runtime *runtime);
 
-/* Of a cluster, by any thread: as cluster.h has them. After runtime_dismiss() nobody waits, and
- * asking gives -ESHUTDOWN. */
+/* The functions of cluster.h for the cluster that is the source. Any thread. After
+ * runtime_stop_cluster() no question is pending, and runtime_ask() returns -ESHUTDOWN. */
 int runtime_ask(struct runtime *runtime, enum cluster_question question, struct str namespace_name,
                 struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
 bool runtime_is_stale(struct runtime *runtime);
-void runtime_look(struct runtime *runtime, struct cluster_status *ret_status);
-void runtime_dismiss(struct runtime *runtime);
+void runtime_cluster_status(struct runtime *runtime, struct cluster_status *ret_status);
+void runtime_stop_cluster(struct runtime *runtime);
 
 void runtime_report_done(struct runtime_report *report);
 

@@ -29,7 +29,8 @@ void serve_watch_log(void *log, const struct cluster_event *event)
         fields[count++] = log_text("reason", event->reason);
     if (event->kind == CLUSTER_FAILED || event->kind == CLUSTER_RECOVERED)
         fields[count++] = log_number("seconds", (int64_t)event->since_sec);
-    log_write(log, kinds[event->kind].level, message, fields, count);
+    if (message != NULL)
+        log_write(log, kinds[event->kind].level, message, fields, count);
 }
 
 int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server_gate *gate)
@@ -44,8 +45,8 @@ int serve_watch_gate(struct runtime *runtime, struct arena *arena, struct server
         return -ENOMEM;
     gate->ask = runtime_ask;
     gate->is_stale = runtime_is_stale;
-    gate->look = runtime_look;
-    gate->dismiss = runtime_dismiss;
+    gate->look = runtime_cluster_status;
+    gate->dismiss = runtime_stop_cluster;
     gate->why_no_snapshot = why.ptr;
     return 0;
 }

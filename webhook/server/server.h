@@ -43,8 +43,8 @@ struct server_gate {
                    const struct snapshot *snapshot, struct moment now, struct arena *arena,
                    struct exchange *ret_exchange);
 
-    /* runtime_ask(), runtime_is_stale(), runtime_look(), runtime_dismiss(): of a cluster. All NULL
-     * where the evidence is in a folder. */
+    /* runtime_ask(), runtime_is_stale(), runtime_cluster_status(), runtime_stop_cluster(): of a
+     * cluster. All NULL where the evidence is in a folder. */
     int (*ask)(struct runtime *runtime, enum cluster_question question, struct str namespace_name,
                struct cluster_waiter *waiter);
     bool (*is_stale)(struct runtime *runtime);
