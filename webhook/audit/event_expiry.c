@@ -48,7 +48,7 @@ static bool read_warning(struct str warning, struct event_expiry *expiry)
 static bool is_soon(const struct event *event, struct moment at)
 {
     return event->timed && moment_compare(at, event->time) >= 0 &&
-           moment_compare(at, moment_add_seconds(event->time, ANSWER_EXPIRY_WARNING_SEC)) <= 0;
+           moment_compare(at, moment_add_seconds(event->time, GATE_EXPIRY_WARNING_SEC)) <= 0;
 }
 
 static bool exemption_ends(const struct event *event, struct event_expiry *expiry)

@@ -218,7 +218,7 @@ static bool is_expiring(const struct evidence *evidence, const struct policy *po
 
     return strcmp(state_at(evidence, policy, now), "valid") == 0 &&
            evidence_end(evidence, policy->max_age_days, &end) &&
-           moment_compare(end, moment_add_seconds(now, ANSWER_EXPIRY_WARNING_SEC)) <= 0;
+           moment_compare(end, moment_add_seconds(now, GATE_EXPIRY_WARNING_SEC)) <= 0;
 }
 
 static bool is_wanted(const struct evidence *evidence, const struct evidence_line *line,

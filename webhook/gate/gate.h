@@ -65,10 +65,13 @@ struct gate_finding {
     struct str place;   /* absent where the table of section 6 has none */
 };
 
+/* The user is warned when a document in use ends within this time, both ends included. */
+#define GATE_EXPIRY_WARNING_SEC (72 * 3600)
+
 /* Evidence and an exemption can both be in use. */
 #define GATE_MAX_EXPIRIES 2
 
-/* A document in use that ends within 72 hours, both ends included. */
+/* A document in use that ends within GATE_EXPIRY_WARNING_SEC. */
 struct gate_expiry {
     struct moment at;
     const char *kind; /* "evidence" or "exemption", static */

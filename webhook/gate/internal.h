@@ -20,7 +20,6 @@
 
 #define GATE_MAX_CLASS_BYTES 128
 #define GATE_MAX_MESSAGE_BYTES 1024 /* one finding's message */
-#define GATE_EXPIRY_SOON_SEC (72 * 3600)
 
 /* Findings in the order in which they were met. */
 struct gate_findings {
