@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "helper.h"
+#include "webhook/gate/internal.h"
 
 #define POD(annotations, image)                                                                    \
     "{\"metadata\":{\"annotations\":{" annotations                                                 \
@@ -31,8 +32,8 @@ static void check(const struct snapshot *snapshot, const struct row *rows, size_
 #define CHECK(snapshot, rows) check(snapshot, rows, sizeof(rows) / sizeof(rows[0]))
 
 #define UNKNOWN(key, nearest)                                                                      \
-    "\ngate.annotation.unknown|" key "|this annotation is not known; write "                       \
-    "sandbox.runx.dev/" nearest " if that is meant, or take it off"
+    "\ngate.annotation.unknown|" key "|unknown annotation; did you mean sandbox.runx.dev/" nearest \
+    "? Otherwise remove it"
 #define UNLISTED(place, digest)                                                                    \
     "\ngate.image.unlisted|" place "|neither the evidence nor a baseline lists sha256:" digest     \
     "; run an image that is listed, or have this one signed"
@@ -86,7 +87,7 @@ Test(gate_findings, annotations)
 
 #define INVALID(place, what)                                                                       \
     "denied blocked\ngate.annotation.invalid|sandbox.runx.dev/requirements:" place                 \
-    "|the requirements cannot be read in exactly one way: " what "; correct this place"
+    "|invalid requirements: " what "; correct the annotation at this line and column"
 
 Test(gate_findings, requirements_annotation)
 {
@@ -101,9 +102,9 @@ Test(gate_findings, requirements_annotation)
         {POD(APP "," REQUIRE("{}"), HELPER_APP), "allowed ready"},
         {POD(APP "," REQUIRE("{\\\"network\\\": false}"), HELPER_APP), "allowed ready"},
         {POD(APP "," REQUIRE("network: false"), HELPER_APP), "allowed ready"},
-        {POD(APP "," REQUIRE("[]"), HELPER_APP), INVALID("1:1", "they are no object")},
-        {POD(APP "," REQUIRE("\\n- a"), HELPER_APP), INVALID("2:1", "they are no object")},
-        {POD(APP "," REQUIRE("text"), HELPER_APP), INVALID("1:1", "they are no object")},
+        {POD(APP "," REQUIRE("[]"), HELPER_APP), INVALID("1:1", "must be an object")},
+        {POD(APP "," REQUIRE("\\n- a"), HELPER_APP), INVALID("2:1", "must be an object")},
+        {POD(APP "," REQUIRE("text"), HELPER_APP), INVALID("1:1", "must be an object")},
         {POD(APP "," REQUIRE("network: no"), HELPER_APP),
          INVALID("1:10", "YAML 1.1 and YAML 1.2 read this differently: quote it")},
     };
@@ -114,11 +115,11 @@ Test(gate_findings, requirements_annotation)
 
 #define CONFLICT(field, message) "denied blocked\ngate.annotation.conflict|" field "|" message
 #define SIGNED_ONLY                                                                                \
-    "the annotation may give this field only with its signed value; take the field out of the "    \
-    "annotation, or have it signed"
+    "the annotation can only repeat the signed value of this field; remove the field from the "    \
+    "annotation, or have its value signed"
 #define BAD_CLASS                                                                                  \
-    "a class is at most 128 bytes of printable ASCII without <, > and &; write another class or "  \
-    "take the annotation off"
+    "a class is at most 128 bytes of printable ASCII without <, > and &; correct the annotation, " \
+    "or remove it"
 
 Test(gate_findings, conflicts)
 {
@@ -128,8 +129,8 @@ Test(gate_findings, conflicts)
         {POD(APP ",\"sandbox.runx.dev/class\":\" batch \"", HELPER_APP), "allowed ready"},
         {POD(APP ",\"sandbox.runx.dev/class\":\"\"", HELPER_APP), "allowed ready"},
         {POD(APP ",\"sandbox.runx.dev/class\":\"web\"", HELPER_APP),
-         CONFLICT("class", "the annotation gives another class than the signed one; give the "
-                           "signed one, or take the annotation off")},
+         CONFLICT("class", "the annotation gives another class than the signed one; use the "
+                           "signed class, or remove the annotation")},
         {POD(APP ",\"sandbox.runx.dev/class\":\"a<b\"", HELPER_APP), CONFLICT("class", BAD_CLASS)},
         {POD(APP "," REQUIRE("source_ref: git:acme/app@1"), HELPER_APP), "allowed ready"},
         {POD(APP "," REQUIRE("source_ref: ' git:acme/app@1 '"), HELPER_APP), "allowed ready"},
@@ -145,7 +146,8 @@ Test(gate_findings, conflicts)
         {POD(APP "," REQUIRE("cwd_policy: skill-directory"), HELPER_APP), "allowed ready"},
         {POD(APP "," REQUIRE("cwd_policy: workspace"), HELPER_APP),
          CONFLICT("cwd_policy", "the annotation asks for a broader working directory than was "
-                                "signed; take the field out of the annotation, or have it signed")},
+                                "signed; remove the field from the annotation, or have its "
+                                "value signed")},
     };
 
     CHECK(snapshot, rows);
@@ -178,7 +180,7 @@ Test(gate_findings, images)
          "denied blocked" NOT_OWN},
         {"{\"spec\":{\"containers\":7}}",
          "denied unusable\ngate.review.unusable||the pod cannot be judged: one of its lists of "
-         "containers or volumes is no list; correct it"},
+         "containers or volumes is no list; correct the manifest"},
     };
 
     CHECK(snapshot, rows);
@@ -216,10 +218,10 @@ Test(gate_findings, evidence_expired)
 
     cr_assert_text(judge(&arena, &policy, documents, POD(APP, HELPER_APP)),
                    "denied needs_more_evidence\ngate.evidence.expired||the evidence for this "
-                   "workload, payments/old, has expired; sign it anew");
+                   "workload, payments/old, has expired; sign it again");
     cr_assert_text(judge(&arena, &policy, documents, POD(APP, HELPER_UNKNOWN)),
                    "denied needs_more_evidence\ngate.evidence.expired||the evidence for this "
-                   "workload, payments/old, has expired; sign it anew" UNLISTED(
+                   "workload, payments/old, has expired; sign it again" UNLISTED(
                        "spec.containers[0].image", HELPER_HEX_C) NOT_OWN);
 }
 
@@ -237,9 +239,9 @@ Test(gate_findings, evidence_conflict)
 
     cr_assert_text(
         judge(&arena, &policy, documents, POD(APP, HELPER_APP)),
-        "denied needs_more_evidence\ngate.evidence.conflict||two documents of the same "
-        "moment vouch for this workload and differ; take one away, or sign a newer one" UNLISTED(
-            "spec.containers[0].image", HELPER_HEX_A));
+        "denied needs_more_evidence\ngate.evidence.conflict||two valid documents for this "
+        "workload have the same observed_at and differ; delete one of them, or sign a newer "
+        "one" UNLISTED("spec.containers[0].image", HELPER_HEX_A));
 }
 
 Test(gate_findings, evidence_is_chosen_by_place_scope_and_moment)
@@ -305,8 +307,9 @@ Test(gate_findings, evidence_missing_names_candidates)
     cr_assert_text(
         judge(&arena, &policy, documents, POD(APP, HELPER_SIDECAR)),
         "denied needs_more_evidence\ngate.evidence.missing||no valid evidence for this workload is "
-        "in the namespaces payments and sandgate-system (sandgate-system/elsewhere: is for other "
-        "namespaces; payments/a: no key of the keyring made a signature on it; sandgate-system/b: "
+        "in the namespaces payments and sandgate-system (sandgate-system/elsewhere: does not "
+        "apply to this namespace; payments/a: no key of the keyring made a signature on it; "
+        "sandgate-system/b: "
         "its signature is no base64; and 2 more); apply a signed SandboxRequirements for it, or "
         "correct the identity" UNLISTED("spec.containers[0].image", HELPER_HEX_B));
 }
@@ -332,11 +335,11 @@ Test(gate_findings, baselines)
         judge(&arena, &policy, documents, POD(APP, HELPER_APP)),
         "denied blocked"
         "\ngate.baseline.invalid|payments/own|this baseline is not valid, so its ceiling is not "
-        "known: it has an unknown field; sign it anew or take it away"
+        "known: it has an unknown field; sign it again, or delete it"
         "\ngate.baseline.invalid|sandgate-system/broken|this baseline is not valid, so its ceiling "
-        "is not known: no key of the keyring made a signature on it; sign it anew or take it away"
-        "\ngate.baseline.missing||0 of at least 1 valid baselines are in the namespace "
-        "sandgate-system; apply the missing ones there, signed");
+        "is not known: no key of the keyring made a signature on it; sign it again, or delete it"
+        "\ngate.baseline.missing||valid baselines in the namespace sandgate-system: 0 of at "
+        "least 1; apply the missing baselines there, signed");
 }
 
 /* `minBaselines` counts those of the gate's own namespace, whatever their scope. */
@@ -374,14 +377,14 @@ Test(gate_findings, annotation_missing_says_where)
     struct exchange e = helper_exchange(&arena, snapshot, &own);
 
     cr_assert_text(helper_summary(&arena, &e.decision),
-                   "allowed needs_more_evidence\ngate.annotation.missing||the annotations stand on "
-                   "the object itself, where its pods do not get them; annotations belong on the "
+                   "allowed needs_more_evidence\ngate.annotation.missing||the annotations are on "
+                   "the object itself, so its pods do not have them; annotations belong on the "
                    "template: move them to spec.jobTemplate.spec.template.metadata.annotations");
     e = helper_exchange(&arena, snapshot, &stripped);
     cr_assert_text(helper_summary(&arena, &e.decision),
                    "denied needs_more_evidence\ngate.annotation.missing||the annotations under "
-                   "sandbox.runx.dev/ were taken off; put sandbox.runx.dev/skill-ref or "
-                   "sandbox.runx.dev/image-digest back");
+                   "sandbox.runx.dev/ were removed; restore sandbox.runx.dev/skill-ref or "
+                   "sandbox.runx.dev/image-digest");
     snapshot_unref(snapshot);
 }
 
@@ -400,4 +403,25 @@ Test(gate_findings, messages_are_clean)
                    "workload is in the namespaces payments and sandgate-system (payments/a: "
                    "a?b?[31m?c); apply a signed SandboxRequirements for it, or correct the "
                    "identity" UNLISTED("spec.containers[0].image", HELPER_HEX_B));
+}
+
+/* A new code or problem cannot be added without its texts: the functions assert that they exist. */
+Test(gate_findings, every_problem_says_what_to_do)
+{
+    bool used[GATE_CODE_COUNT] = {false};
+
+    for (int i = 0; i < GATE_PROBLEM_COUNT; i++) {
+        const struct gate_problem_text *text = gate_problem_text((enum gate_problem)i);
+
+        cr_assert(text->message[0] != '\0' && text->remedy[0] != '\0');
+        cr_assert_not(str_contains(str_of(text->message), STR("; ")));
+        used[text->code] = true;
+    }
+    for (int i = 0; i < GATE_CODE_COUNT; i++) {
+        const char *hint = gate_code_hint((enum gate_code)i);
+
+        cr_assert(used[i], "%s", gate_code_text((enum gate_code)i));
+        for (int other = 0; other < i; other++)
+            cr_assert_str_neq(hint, gate_code_hint((enum gate_code)other));
+    }
 }

@@ -54,9 +54,7 @@ static int check_keys(struct judgement *j)
 
         if (!workload_is_our_key(key) || is_known(key))
             continue;
-        r = gate_add(j, GATE_CODE_ANNOTATION_UNKNOWN, key,
-                     "this annotation is not known; write %s if that is meant, or take it off",
-                     nearest_key(key));
+        r = gate_add_with(j, GATE_KEY_UNKNOWN, key, str_of(nearest_key(key)));
         if (r < 0)
             return r;
     }
@@ -87,15 +85,14 @@ static bool is_class(struct str s)
 static int read_class(struct judgement *j)
 {
     struct str value = read_value(j, GATE_KEY_CLASS);
+    struct str limit = {0};
 
     if (is_class(value)) {
         j->claims.class_text = value;
         return 0;
     }
-    return gate_add(j, GATE_CODE_ANNOTATION_CONFLICT, STR("class"),
-                    "a class is at most %d bytes of printable ASCII without <, > and &; "
-                    "write another class or take the annotation off",
-                    GATE_MAX_CLASS_BYTES);
+    limit = arena_format(j->arena, "%d", GATE_MAX_CLASS_BYTES);
+    return str_present(limit) ? gate_add_with(j, GATE_CLASS_INVALID, STR("class"), limit) : -ENOMEM;
 }
 
 static int add_invalid(struct judgement *j, size_t line, size_t column, const char *what)
@@ -104,9 +101,7 @@ static int add_invalid(struct judgement *j, size_t line, size_t column, const ch
 
     if (!str_present(place))
         return -ENOMEM;
-    return gate_add(j, GATE_CODE_ANNOTATION_INVALID, place,
-                    "the requirements cannot be read in exactly one way: %s; correct this place",
-                    what);
+    return gate_add_with(j, GATE_REQUIREMENTS_INVALID, place, str_of(what));
 }
 
 static int read_requirements(struct judgement *j)
@@ -114,7 +109,7 @@ static int read_requirements(struct judgement *j)
     static const struct document_options options = {.syntax = DOCUMENT_EITHER,
                                                     .rules = DOCUMENT_OWN};
     struct str text = tree_get_text(j->pod.annotations, GATE_KEY_REQUIREMENTS);
-    struct document_error error = {.line = 1, .column = 1, .what = "it has too many values"};
+    struct document_error error = {.line = 1, .column = 1, .what = "too many values"};
     cJSON *tree = NULL;
     int r = 0;
 
@@ -129,7 +124,7 @@ static int read_requirements(struct judgement *j)
         return 0;
     if (!tree_is(tree, cJSON_Object)) {
         (void)document_place(text, tree, false, &error.line, &error.column);
-        return add_invalid(j, error.line, error.column, "they are no object");
+        return add_invalid(j, error.line, error.column, "must be an object");
     }
     j->claims.requirements = tree;
     return 0;
@@ -156,17 +151,8 @@ int gate_check_presence(struct judgement *j)
     if (j->pod.carries_our_key)
         return 0;
     if (j->pod.own_managed)
-        return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
-                        "the annotations stand on the object itself, where its pods do not get "
-                        "them; annotations belong on the template: move them to "
-                        "%smetadata.annotations",
-                        j->pod.root);
+        return gate_add_with(j, GATE_ANNOTATIONS_MISPLACED, nowhere, str_of(j->pod.root));
     if (j->old.carries_our_key)
-        return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
-                        "the annotations under " NAMES_PREFIX " were taken off; put %s back",
-                        GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST);
-    return gate_add(j, GATE_CODE_ANNOTATION_MISSING, nowhere,
-                    "nothing says which workload this is; add the annotation %s to "
-                    "%smetadata.annotations",
-                    GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST, j->pod.root);
+        return gate_add(j, GATE_ANNOTATIONS_REMOVED, nowhere);
+    return gate_add_with(j, GATE_NO_ANNOTATION, nowhere, str_of(j->pod.root));
 }

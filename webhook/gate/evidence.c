@@ -68,17 +68,30 @@ static int choose(struct judgement *j, const struct places *places)
     return 0;
 }
 
+struct str gate_document_name(const struct evidence *e, struct arena *arena)
+{
+    return arena_format(arena, "%.*s/%.*s", (int)e->namespace_name.len, e->namespace_name.ptr,
+                        (int)e->name.len, e->name.ptr);
+}
+
 static int add_broken_baseline(struct judgement *j, const struct evidence *e)
 {
-    struct str place = arena_format(j->arena, "%.*s/%.*s", (int)e->namespace_name.len,
-                                    e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
+    struct str place = gate_document_name(e, j->arena);
 
     if (!str_present(place))
         return -ENOMEM;
-    return gate_add(j, GATE_CODE_BASELINE_INVALID, place,
-                    "this baseline is not valid, so its ceiling is not known: %.*s; sign it "
-                    "anew or take it away",
-                    (int)e->reason.len, str_present(e->reason) ? e->reason.ptr : "");
+    return gate_add_with(j, GATE_BROKEN_BASELINE, place, e->reason);
+}
+
+static int add_too_few_baselines(struct judgement *j, size_t valid_count)
+{
+    struct str valid = arena_format(j->arena, "%zu", valid_count);
+    struct str needed = arena_format(j->arena, "%u", j->policy->min_baselines);
+
+    if (!str_present(valid) || !str_present(needed))
+        return -ENOMEM;
+    return gate_add_with(j, GATE_TOO_FEW_BASELINES, (struct str){0}, j->policy->own_namespace,
+                         valid, needed);
 }
 
 /* All of both namespaces that are valid and in scope; each broken one is a finding. */
@@ -110,13 +123,7 @@ static int find_baselines(struct judgement *j, const struct places *places)
                 j->found.baselines[j->found.baseline_count++] = e;
         }
     }
-    if (in_own >= j->policy->min_baselines)
-        return 0;
-    return gate_add(j, GATE_CODE_BASELINE_MISSING, (struct str){0},
-                    "%zu of at least %u valid baselines are in the namespace %.*s; apply the "
-                    "missing ones there, signed",
-                    in_own, j->policy->min_baselines, (int)j->policy->own_namespace.len,
-                    j->policy->own_namespace.ptr);
+    return in_own < j->policy->min_baselines ? add_too_few_baselines(j, in_own) : 0;
 }
 
 static void name_candidate(struct buffer *b, size_t named, const struct evidence *e,
@@ -148,7 +155,7 @@ static struct str name_candidates(struct judgement *j, const struct places *plac
         if (!lies_in(e, places) || evidence_in_scope(e, j->review->namespace_name))
             continue;
         if (named < MAX_NAMED_CANDIDATES)
-            name_candidate(&b, named++, e, STR("is for other namespaces"));
+            name_candidate(&b, named++, e, STR("does not apply to this namespace"));
         else
             more++;
     }
@@ -171,7 +178,7 @@ static struct str name_candidates(struct judgement *j, const struct places *plac
     if (named > 0 || more > 0)
         buffer_add_char(&b, ')');
     if (b.error == -E2BIG)
-        return STR(" (the candidates' reasons are too long; see `sandgate evidence`)");
+        return STR(" (the reasons of the candidates are too long; see `sandgate evidence`)");
     return buffer_text(&b);
 }
 
@@ -179,33 +186,29 @@ static int add_missing(struct judgement *j, const struct places *places)
 {
     struct str candidates = name_candidates(j, places);
     const struct str *names = places->names;
+    struct str where =
+        places->count == 1
+            ? arena_format(j->arena, "the namespace %.*s", (int)names[0].len, names[0].ptr)
+            : arena_format(j->arena, "the namespaces %.*s and %.*s", (int)names[0].len,
+                           names[0].ptr, (int)names[1].len, names[1].ptr);
 
-    if (!str_present(candidates))
+    if (!str_present(candidates) || !str_present(where))
         return -ENOMEM;
-    return gate_add(j, GATE_CODE_EVIDENCE_MISSING, (struct str){0},
-                    "no valid evidence for this workload is in %s %.*s%s%.*s%.*s; apply a signed "
-                    "SandboxRequirements for it, or correct the identity",
-                    places->count == 1 ? "the namespace" : "the namespaces", (int)names[0].len,
-                    names[0].ptr, places->count == 1 ? "" : " and ",
-                    places->count == 1 ? 0 : (int)names[1].len, names[1].ptr, (int)candidates.len,
-                    candidates.ptr);
+    return gate_add_with(j, GATE_NO_EVIDENCE, (struct str){0}, where, candidates);
 }
 
 static int add_missed(struct judgement *j, const struct places *places)
 {
     const struct gate_found *found = &j->found;
+    struct str name = {0};
 
     if (found->conflict)
-        return gate_add(j, GATE_CODE_EVIDENCE_CONFLICT, (struct str){0},
-                        "two documents of the same moment vouch for this workload and differ; "
-                        "take one away, or sign a newer one");
-    if (found->expired_count > 0)
-        return gate_add(j, GATE_CODE_EVIDENCE_EXPIRED, (struct str){0},
-                        "the evidence for this workload, %.*s/%.*s, has expired; sign it anew",
-                        (int)found->expired[0]->namespace_name.len,
-                        found->expired[0]->namespace_name.ptr, (int)found->expired[0]->name.len,
-                        found->expired[0]->name.ptr);
-    return add_missing(j, places);
+        return gate_add(j, GATE_EVIDENCE_AMBIGUOUS, (struct str){0});
+    if (found->expired_count == 0)
+        return add_missing(j, places);
+    name = gate_document_name(found->expired[0], j->arena);
+    return str_present(name) ? gate_add_with(j, GATE_EVIDENCE_ENDED, (struct str){0}, name)
+                             : -ENOMEM;
 }
 
 int gate_find_evidence(struct judgement *j)

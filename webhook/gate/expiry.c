@@ -14,8 +14,7 @@ static int note(const struct judgement *j, struct decision *d, struct moment end
     if (moment_compare(end, j->now) < 0 ||
         moment_compare(end, moment_add_seconds(j->now, GATE_EXPIRY_WARNING_SEC)) > 0)
         return 0;
-    expiry.name = arena_format(j->arena, "%.*s/%.*s", (int)e->namespace_name.len,
-                               e->namespace_name.ptr, (int)e->name.len, e->name.ptr);
+    expiry.name = gate_document_name(e, j->arena);
     if (!str_present(expiry.name))
         return -ENOMEM;
     d->expiries[d->expiry_count++] = expiry;

@@ -225,8 +225,7 @@ static int judge(struct judgement *j, struct decision *d)
     d->judged = true;
     if (!j->pod.usable) {
         d->outcome = OUTCOME_UNUSABLE;
-        r = gate_add(j, GATE_CODE_REVIEW_UNUSABLE, (struct str){0},
-                     "the pod cannot be judged: %s; correct it", j->pod.unusable_reason);
+        r = gate_add_with(j, GATE_POD_UNUSABLE, (struct str){0}, str_of(j->pod.unusable_reason));
     } else {
         r = make_plan(j, d);
     }

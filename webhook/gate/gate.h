@@ -110,8 +110,10 @@ int gate_decide(const struct review *review, const struct snapshot *snapshot, st
                 struct arena *arena, struct decision *ret_decision, const char **reterr_what)
     __attribute__((warn_unused_result, nonnull));
 
-/* Static texts, never NULL. */
+/* Static texts, never NULL. A hint is what to do about findings of this code in general, for
+ * reports; the message of a finding says it for the one pod. */
 const char *gate_code_text(enum gate_code code);
+const char *gate_code_hint(enum gate_code code);
 const char *gate_outcome_text(enum gate_outcome outcome);
 
 #endif

@@ -78,13 +78,8 @@ static int add_unpinned(struct judgement *j, const struct image_use *use, struct
 {
     struct str digest = digest_to_pin(j, use);
 
-    if (!str_present(digest))
-        return gate_add(
-            j, GATE_CODE_IMAGE_UNPINNED, place,
-            "this image is not pinned; write it as name@sha256: and 64 lower-case hex digits");
-    return gate_add(j, GATE_CODE_IMAGE_UNPINNED, place,
-                    "this image is not pinned; if it is the workload's own, write it as name@%.*s",
-                    (int)digest.len, digest.ptr);
+    return str_present(digest) ? gate_add_with(j, GATE_OWN_IMAGE_WITHOUT_DIGEST, place, digest)
+                               : gate_add(j, GATE_IMAGE_WITHOUT_DIGEST, place);
 }
 
 static int check_image(struct judgement *j, const struct image_use *use, bool lists_count)
@@ -99,10 +94,7 @@ static int check_image(struct judgement *j, const struct image_use *use, bool li
         return r;
     if (!str_present(use->digest))
         return add_unpinned(j, use, place);
-    return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
-                    "neither the evidence nor a baseline lists %.*s; run an image that is listed, "
-                    "or have this one signed",
-                    (int)use->digest.len, use->digest.ptr);
+    return gate_add_with(j, GATE_IMAGE_NOT_LISTED, place, use->digest);
 }
 
 static int check_own_runs(struct judgement *j)
@@ -114,9 +106,7 @@ static int check_own_runs(struct judgement *j)
     place = arena_format(j->arena, "%sspec.containers", j->pod.root);
     if (!str_present(place))
         return -ENOMEM;
-    return gate_add(j, GATE_CODE_IMAGE_UNLISTED, place,
-                    "none of the containers runs, by digest, an image of the workload itself; run "
-                    "it, or correct the identity");
+    return gate_add(j, GATE_OWN_IMAGE_NOT_RUN, place);
 }
 
 int gate_check_images(struct judgement *j)

@@ -21,9 +21,7 @@ static int choose_class(struct judgement *j, struct str *ret_class)
     *ret_class = str_present(signed_one) ? signed_one : said;
     if (!str_present(said) || !str_present(signed_one) || str_equal(said, signed_one))
         return 0;
-    return gate_add(j, GATE_CODE_ANNOTATION_CONFLICT, STR("class"),
-                    "the annotation gives another class than the signed one; give the signed one, "
-                    "or take the annotation off");
+    return gate_add(j, GATE_CLASS_DIFFERS, STR("class"));
 }
 
 static int make_workload(struct judgement *j, const cJSON *requirements, cJSON **ret_workload)

@@ -21,11 +21,41 @@
 #define GATE_MAX_CLASS_BYTES 128
 #define GATE_MAX_MESSAGE_BYTES 1024 /* one finding's message */
 
-/* Findings in the order in which they were met. */
+/* Everything that can be wrong. findings.c has the code, the message and the remedy of each. */
+enum gate_problem {
+    GATE_NO_ANNOTATION,
+    GATE_ANNOTATIONS_REMOVED,
+    GATE_ANNOTATIONS_MISPLACED,
+    GATE_KEY_UNKNOWN,
+    GATE_REQUIREMENTS_INVALID,
+    GATE_CLASS_INVALID,
+    GATE_CLASS_DIFFERS,
+    GATE_FIELD_DIFFERS,
+    GATE_FIELD_BROADER,
+    GATE_BROKEN_BASELINE,
+    GATE_TOO_FEW_BASELINES,
+    GATE_NO_EVIDENCE,
+    GATE_EVIDENCE_ENDED,
+    GATE_EVIDENCE_AMBIGUOUS,
+    GATE_IMAGE_WITHOUT_DIGEST,
+    GATE_OWN_IMAGE_WITHOUT_DIGEST,
+    GATE_IMAGE_NOT_LISTED,
+    GATE_OWN_IMAGE_NOT_RUN,
+    GATE_POD_UNUSABLE,
+    GATE_PROBLEM_COUNT
+};
+
+struct gate_problem_text {
+    enum gate_code code;
+    const char *message; /* what is wrong; `{}` stands for an argument */
+    const char *remedy;  /* what to do */
+};
+
+/* Findings in the order in which the rules found them. */
 struct gate_findings {
-    struct gate_finding *items;
+    struct gate_finding *items; /* in the arena */
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 /* Section 1: what the pod says of itself. */
@@ -64,9 +94,19 @@ struct judgement {
 
 /* findings.c */
 
-/* The message is made by a printf format, cleaned of control characters and cut. */
-int gate_add(struct judgement *j, enum gate_code code, struct str place, const char *format, ...)
-    __attribute__((warn_unused_result, format(printf, 4, 5)));
+/* Static. Never NULL. */
+const struct gate_problem_text *gate_problem_text(enum gate_problem problem);
+
+/* Adds a finding. Its message is cleaned of control characters and cut at GATE_MAX_MESSAGE_BYTES.
+ * As many arguments as the texts of the problem have `{}`. */
+int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
+                       const struct str *arguments, size_t count)
+    __attribute__((warn_unused_result));
+#define gate_add(j, problem, place) gate_add_arguments(j, problem, place, NULL, 0)
+#define gate_add_with(j, problem, place, ...)                                                      \
+    gate_add_arguments(j, problem, place, (const struct str[]){__VA_ARGS__},                       \
+                       sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
+
 /* Into the order of section 6's table; within a code as they were met. */
 int gate_order_findings(struct judgement *j) __attribute__((warn_unused_result));
 
@@ -83,6 +123,8 @@ int gate_is_unchanged(const struct workload *now, const struct workload *before,
 /* evidence.c */
 
 int gate_find_evidence(struct judgement *j) __attribute__((warn_unused_result));
+/* `<namespace>/<name>` of a document; absent: out of memory. */
+struct str gate_document_name(const struct evidence *e, struct arena *arena);
 
 /* input.c, requirements.c, baseline.c: section 5 */
 

@@ -92,15 +92,6 @@ static bool is_narrower(const cJSON *asked, const cJSON *signed_one)
     return breadth(asked) != 0 && breadth(asked) <= breadth(signed_one);
 }
 
-static int add_conflict(struct judgement *j, const char *field, enum rule rule)
-{
-    return gate_add(j, GATE_CODE_ANNOTATION_CONFLICT, str_of(field), "%s; %s",
-                    rule == RULE_SAME
-                        ? "the annotation may give this field only with its signed value"
-                        : "the annotation asks for a broader working directory than was signed",
-                    "take the field out of the annotation, or have it signed");
-}
-
 /* The one of the two that counts; NULL where neither is there. */
 static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const cJSON *asked,
                   const cJSON **ret_node)
@@ -112,12 +103,12 @@ static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const 
     case RULE_SAME:
         keeps = true;
         if (asked != NULL && !is_same(asked, signed_one))
-            r = add_conflict(j, fields[i].name, fields[i].rule);
+            r = gate_add(j, GATE_FIELD_DIFFERS, str_of(fields[i].name));
         break;
     case RULE_NARROWER:
         if (asked != NULL && !is_same(asked, signed_one) && !is_narrower(asked, signed_one)) {
             keeps = true;
-            r = add_conflict(j, fields[i].name, fields[i].rule);
+            r = gate_add(j, GATE_FIELD_BROADER, str_of(fields[i].name));
         }
         break;
     case RULE_CONTROL:
