@@ -78,32 +78,11 @@ void report_sums_sort(struct report_sums *sums)
         qsort(sums->items, sums->count, sizeof(*sums->items), most_first);
 }
 
-static const char *gate_hint(enum gate_code code)
-{
-    static const char *const hints[GATE_CODE_COUNT] = {
-        [GATE_CODE_ANNOTATION_MISSING] =
-            "annotate the pod template with skill-ref or image-digest of its signed requirements",
-        [GATE_CODE_ANNOTATION_UNKNOWN] = "correct the annotation's key, or take it off",
-        [GATE_CODE_ANNOTATION_INVALID] = "correct the annotation's value",
-        [GATE_CODE_ANNOTATION_CONFLICT] = "state one thing only: signed evidence counts",
-        [GATE_CODE_BASELINE_INVALID] = "sign the baseline anew, or take it away",
-        [GATE_CODE_BASELINE_MISSING] = "apply a signed SandboxBaseline",
-        [GATE_CODE_EVIDENCE_MISSING] = "sign requirements of this workload and apply them",
-        [GATE_CODE_EVIDENCE_EXPIRED] = "observe the requirements anew and sign them",
-        [GATE_CODE_EVIDENCE_CONFLICT] = "take away all but one of the documents",
-        [GATE_CODE_IMAGE_UNPINNED] = "write the image with its digest, name@sha256:…",
-        [GATE_CODE_IMAGE_UNLISTED] = "run an image that the evidence lists, or sign this one",
-        [GATE_CODE_REVIEW_UNUSABLE] = "correct the object where the message says",
-    };
-
-    return hints[code];
-}
-
 const char *report_hint(struct str code)
 {
     for (int i = 0; i < GATE_CODE_COUNT; i++) {
         if (str_equal(code, str_of(gate_code_text((enum gate_code)i))))
-            return gate_hint((enum gate_code)i);
+            return gate_code_hint((enum gate_code)i);
     }
     for (int i = 0; i < PLAN_CODE_COUNT; i++) {
         if (str_equal(code, str_of(plan_code_text((enum plan_code)i))))
