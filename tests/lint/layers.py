@@ -39,7 +39,6 @@ LAYERS = [
 
 # Circles of files that call each other within one directory. Each goes when its files are taken apart.
 CIRCLES = {frozenset(files.split()) for files in (
-    "webhook/commands/review webhook/commands/review_follow",
 )}
 
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')

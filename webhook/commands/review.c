@@ -203,70 +203,6 @@ static bool review_take_filter(const struct review_line *line, const char *comma
            review_take_list(&line->images, arena, &filter->images);
 }
 
-static int review_add_events(struct log_review *review, const struct events *events,
-                             struct arena *arena)
-{
-    for (size_t i = 0; i < events->count; i++) {
-        const struct report_row *row = NULL;
-        bool passed = false;
-        int r = report_add(&review->report, &events->items[i], arena, &row, &passed);
-
-        if (r == 0 && passed && review->show_at_once)
-            r = review_print_event(review, &events->items[i], row);
-        if (r == 0 && passed && review->show_at_once && fflush(stdout) != 0)
-            r = -errno;
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int review_add_text(struct log_review *review, const struct lines *lines, struct str text)
-{
-    struct arena cleanup_arena arena = {.limit_bytes = REVIEW_MAX_EVENT_BYTES};
-    enum event_kind kind = EVENT_BLANK;
-    struct events events = {.count = 0};
-    int r = 0;
-
-    if (event_may_matter(text, &kind)) {
-        r = event_read(text, &arena, &events, &kind);
-        if (r == -ENOMEM) {
-            kind = EVENT_BROKEN; /* more in it than the limit lets us hold */
-            events.count = 0;
-            r = 0;
-        }
-    }
-    if (r == 0)
-        r = review_add_events(review, &events, &arena);
-    if (kind == EVENT_BROKEN && !str_present(review->report.totals.first_broken))
-        report_count_text(
-            &review->report, kind,
-            arena_format(&arena, "%s:%llu", lines->path, (unsigned long long)lines->line));
-    else
-        report_count_text(&review->report, kind, (struct str){0});
-    return r;
-}
-
-int log_review_read(struct log_review *review, struct lines *lines)
-{
-    struct progress progress = {.what = "MiB read", .total = (size_t)(lines->size >> 20)};
-    uint64_t bytes = lines->bytes_read;
-    struct str text = {0};
-    int r = 0;
-
-    while ((r = lines_next(lines, &text)) == 1) {
-        r = review_add_text(review, lines, text);
-        if (r < 0 || review_follow_stopped())
-            break;
-        while (progress.total > 0 && !review->show_at_once &&
-               (lines->bytes_read >> 20) > progress.done)
-            progress_step(&progress);
-    }
-    progress_hide();
-    review->report.totals.bytes += lines->bytes_read >= bytes ? lines->bytes_read - bytes : 0;
-    return r;
-}
-
 /* 0, or COMMAND_FAILED where the file cannot be read; the others are read all the same. */
 static int review_file(struct log_review *review, const char *path, bool follow)
 {
@@ -277,7 +213,7 @@ static int review_file(struct log_review *review, const char *path, bool follow)
         review->report.totals.files++;
         lines.keep_tail = follow && lines.regular; /* a pipe's end is an end */
         if (lines.keep_tail)
-            review_follow_prepare();
+            review_catch_signals();
         r = log_review_read(review, &lines);
         if (r == 0 && lines.keep_tail)
             r = review_follow(review, &lines);

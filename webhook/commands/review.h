@@ -30,13 +30,15 @@ struct log_review {
     bool show_at_once; /* rows are printed as they come (--follow) */
 };
 
-/* All that a log holds for now. `lines` may be asked again later. */
+/* review_read.c: adds all decisions that the log holds now; the first call after
+ * review_catch_signals() that sees SIGINT or SIGTERM returns early. `lines` may be read again
+ * later. */
 int log_review_read(struct log_review *review, struct lines *lines)
     __attribute__((warn_unused_result));
+void review_catch_signals(void);
+bool review_stop_requested(void);
 
-/* review_follow.c: reads on until SIGINT or SIGTERM, which are caught from the first call on. */
-void review_follow_prepare(void);
-bool review_follow_stopped(void);
+/* review_follow.c: reads until SIGINT or SIGTERM. Call review_catch_signals() first. */
 int review_follow(struct log_review *review, struct lines *lines)
     __attribute__((warn_unused_result));
 
