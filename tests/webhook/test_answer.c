@@ -7,6 +7,7 @@
 #include "helper.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
+#include "webhook/answer/expiry.h"
 
 #define HEAD "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{"
 
@@ -363,5 +364,43 @@ Test(answer, warns_of_expiries)
     cr_assert_eq(answer_warnings(&d, &arena, warnings, &count), 0);
     cr_assert_eq(count, 1);
     cr_assert_text(warnings[0],
-                   "sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: evidence n/x");
+                   "sandgate: expires at 2026-03-02T00:00:00Z, sign it again before then: evidence "
+                   "n/x");
+}
+
+/* `review` takes the end of a document out of the warnings of earlier gates' decision logs. */
+Test(answer, warning_of_an_expiry_is_read_again)
+{
+    cleanup_arena struct arena arena = {0};
+    const struct answer_expiry written = {
+        .kind = STR("exemption"), .name = STR("n/x"), .at = helper_moment("2026-03-02T00:00:00Z")};
+    struct str warning = {0};
+    static const char *const others[] = {
+        "",
+        "sandgate: ",
+        "sandgate: expires at soon, sign it again before then: evidence n/x",
+        "sandgate: expires at 2026-03-02T00:00:00Z, sign it again before then: evidence",
+        "sandgate: expires at 2026-03-02T00:00:00Z, sign it again before then: evidence ",
+        "sandgate: expires at 2026-03-02T00:00:00Z",
+    };
+    const char *earlier =
+        "sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: exemption n/x";
+    struct str forms[2];
+
+    cr_assert_eq(answer_expiry_write(&written, &arena, &warning), 0);
+    forms[0] = warning;
+    forms[1] = str_of(earlier);
+    for (size_t i = 0; i < 2; i++) {
+        struct answer_expiry read = {0};
+
+        cr_assert(answer_expiry_read(forms[i], &read));
+        cr_assert(str_equal(read.kind, written.kind) && str_equal(read.name, written.name));
+        cr_assert_eq(moment_compare(read.at, written.at), 0);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct answer_expiry read = {.kind = STR("unchanged")};
+
+        cr_assert_not(answer_expiry_read(str_of(others[i]), &read), "%s", others[i]);
+        cr_assert(str_equal(read.kind, STR("unchanged")));
+    }
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "planner/advice.h"
+#include "webhook/answer/expiry.h"
 #include "webhook/answer/hint.h"
 #include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
@@ -194,15 +195,16 @@ static int warn_of_expiries(const struct decision *d, struct arena *arena, struc
                             size_t *count)
 {
     for (size_t i = 0; i < d->expiry_count; i++) {
-        char at[MOMENT_TEXT_BYTES] = "";
-        struct str name = clean_cut(d->expiries[i].name, MAX_LINE_BYTES);
+        const struct answer_expiry expiry = {
+            .kind = str_of(d->expiries[i].kind),
+            .name = clean_cut(d->expiries[i].name, MAX_LINE_BYTES),
+            .at = d->expiries[i].at,
+        };
         struct str text = {0};
-        int r = 0;
+        int r = answer_expiry_write(&expiry, arena, &text);
 
-        moment_write(d->expiries[i].at, at);
-        text = arena_format(arena, "sandgate: ends at %s, sign it anew before: %s %.*s", at,
-                            d->expiries[i].kind, (int)name.len, name.ptr);
-        r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+        if (r == 0)
+            r = add_warning(arena, text, warnings, count);
         if (r < 0)
             return r;
     }
