@@ -138,6 +138,58 @@ Test(event, findings_beyond_the_limit_are_counted)
     cr_assert_eq(events.items[0].findings_left_out, 3);
 }
 
+#define USED                                                                                       \
+    "{\"schema\":\"sandgate.decision.v1\",\"time\":\"2026-03-01T12:00:00Z\",\"allowed\":true,"     \
+    "\"outcome\":\"ready\",\"evidence\":\"n/e sha256:0 keys=k\",\"input\":{\"workload\":"          \
+    "{\"requirements\":{\"observed_at\":\"2026-02-27T00:00:00Z\"}},\"max_age_days\":5},"           \
+    "\"exemption\":\"g/x sha256:0 keys=k until=2026-03-03T00:00:00Z\""
+
+/* `expiring` alone where it is there; else fields, and warnings for what they cannot show. */
+Test(event, expiries_come_from_fields_before_words)
+{
+    static const struct {
+        const char *more, *expiries;
+    } rows[] = {
+        {"}", "exemption g/x 2026-03-03T00:00:00Z;evidence n/e 2026-03-04T00:00:00Z;"},
+        {",\"warnings\":[\"sandgate: expires at 2026-03-02T00:00:00Z, sign it again before then: "
+         "evidence n/e\"]}",
+         "exemption g/x 2026-03-03T00:00:00Z;evidence n/e 2026-03-02T00:00:00Z;"},
+        {",\"warnings\":[\"sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: evidence "
+         "n/f\",\"x\"]}",
+         "exemption g/x 2026-03-03T00:00:00Z;evidence n/e 2026-03-04T00:00:00Z;"
+         "evidence n/f 2026-03-02T00:00:00Z;"},
+        {",\"expiring\":[{\"kind\":\"evidence\",\"name\":\"n/e\",\"endsAt\":"
+         "\"2026-03-02T00:00:00Z\"},{\"kind\":\"evidence\",\"name\":\"n/g\",\"endsAt\":\"x\"}],"
+         "\"warnings\":[\"sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: evidence "
+         "n/f\"]}",
+         "evidence n/e 2026-03-02T00:00:00Z;"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct event_expiry expiries[EVENT_MAX_EXPIRIES];
+        struct buffer b = buffer_make(&arena, 4096);
+        enum event_kind kind = EVENT_BLANK;
+        struct events events = {.count = 0};
+        struct str text = arena_format(&arena, "%s%s", USED, rows[i].more);
+        size_t count = 0;
+
+        cr_assert_eq(event_read(text, &arena, &events, &kind), 0);
+        cr_assert_eq(kind, EVENT_RECORD, "%s", rows[i].more);
+        count = event_expiries(&events.items[0], expiries);
+        for (size_t k = 0; k < count; k++) {
+            char at[MOMENT_TEXT_BYTES] = "";
+
+            moment_write(expiries[k].at, at);
+            buffer_add(&b, expiries[k].kind);
+            buffer_add_char(&b, ' ');
+            buffer_add(&b, expiries[k].name);
+            buffer_add_format(&b, " %s;", at);
+        }
+        cr_assert(str_equal(buffer_text(&b), str_of(rows[i].expiries)), "%.*s", (int)b.len, b.ptr);
+    }
+}
+
 /* An event of a plan whose packet does not fit the log. */
 static void make_cut(struct arena *arena, struct event *event)
 {

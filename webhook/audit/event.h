@@ -53,6 +53,15 @@ struct event_finding {
     bool of_planner;
 };
 
+/* A document in use that ends within 72 hours of the decision. */
+struct event_expiry {
+    struct str kind; /* "evidence" or "exemption" */
+    struct str name; /* `<namespace>/<name>` */
+    struct moment at;
+};
+
+#define EVENT_MAX_EXPIRIES 4
+
 struct event {
     enum event_kind kind; /* EVENT_AUDIT or EVENT_RECORD */
     struct str webhook;   /* its name in the audit log; absent in a record */
@@ -86,6 +95,8 @@ struct event {
     struct str error;
     struct str message; /* of a denial */
     struct str_list warnings;
+    struct event_expiry expiring[EVENT_MAX_EXPIRIES]; /* as a record says it */
+    size_t expiring_count;
     bool log_truncated;  /* the API server took something out of the event */
     bool without_bodies; /* its objects could not be read, and were left out */
 };
@@ -107,17 +118,8 @@ int event_read(struct str text, struct arena *arena, struct events *ret_events,
 /* Static texts: "denied", "violates", "allowed", "unknown". */
 const char *event_verdict_text(enum event_verdict verdict);
 
-/* When what the decision stood on ends, within 72 hours of it. */
-struct event_expiry {
-    struct str kind; /* "evidence" or "exemption" */
-    struct str name; /* `<namespace>/<name>` */
-    struct moment at;
-};
-
-#define EVENT_MAX_EXPIRIES 4
-
-/* How many there are. Evidence's own expires_at is not in the audit log: only the end of its age
- * is seen there. */
+/* Returns how many documents in use end within 72 hours of the decision. Of evidence in an audit
+ * log only the end of its age is known: its own expires_at is not in the annotations. */
 size_t event_expiries(const struct event *event,
                       struct event_expiry ret_expiries[static EVENT_MAX_EXPIRIES]);
 

@@ -13,6 +13,9 @@ static const struct document_shape levels_shape[] = {
 static const struct document_shape finding_shape[] = {
     {.key = "code"}, {.key = "message"}, {.key = "place"}, {0}};
 static const struct document_shape findings_shape[] = {{.key = "*", .members = finding_shape}, {0}};
+static const struct document_shape expiry_shape[] = {
+    {.key = "kind"}, {.key = "name"}, {.key = "endsAt"}, {0}};
+static const struct document_shape expiring_shape[] = {{.key = "*", .members = expiry_shape}, {0}};
 
 const struct document_shape event_record_shape[] = {{.key = "time"},
                                                     {.key = "uid"},
@@ -40,6 +43,7 @@ const struct document_shape event_record_shape[] = {{.key = "time"},
                                                     {.key = "violations"},
                                                     {.key = "error"},
                                                     {.key = "subject"},
+                                                    {.key = "expiring", .members = expiring_shape},
                                                     {0}};
 
 static int take_names(const cJSON *tree, struct arena *arena, struct event *event)
@@ -101,6 +105,25 @@ static int take_plan(const cJSON *tree, struct arena *arena, struct event *event
     return r;
 }
 
+/* Entries that cannot be read, and those beyond the limit, are ignored: the gate writes at most
+ * two. */
+static void take_expiring(const cJSON *list, struct event *event)
+{
+    if (!tree_is(list, cJSON_Array))
+        return;
+    for (const cJSON *item = list->child;
+         item != NULL && event->expiring_count < EVENT_MAX_EXPIRIES; item = item->next) {
+        struct event_expiry expiry = {
+            .kind = tree_get_text(item, "kind"),
+            .name = tree_get_text(item, "name"),
+        };
+
+        if (expiry.kind.len > 0 && expiry.name.len > 0 &&
+            moment_read(tree_get_text(item, "endsAt"), &expiry.at))
+            event->expiring[event->expiring_count++] = expiry;
+    }
+}
+
 static enum event_verdict verdict(bool allowed, struct str outcome)
 {
     if (!allowed)
@@ -140,6 +163,7 @@ int event_of_record(const cJSON *tree, struct arena *arena, struct events *event
         return -EBADMSG;
     event->verdict = verdict(tree_is(allowed, cJSON_True), event->outcome);
     event->timed = moment_read(event->time_text, &event->time);
+    take_expiring(tree_get(tree, "expiring"), event);
     r = take_names(tree, arena, event);
     if (r == 0)
         r = take_levels(tree_get(tree, "levels"), arena, event);

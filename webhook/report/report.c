@@ -212,6 +212,7 @@ static void keep_event(struct report_row *row, const struct event *event, struct
     /* the row's own fields say this, and trees die with the scratch arena */
     copy->user = copy->time_text = (struct str){0};
     copy->images = copy->warnings = (struct str_list){0};
+    copy->expiring_count = 0;
     copy->packet_tree = copy->input_tree = NULL;
 }
 
