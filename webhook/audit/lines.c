@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lines - opens a log, returns its lines, and follows a log that is still being written.
+ * lines_input.c reads and decompresses bytes, lines_walk.c splits lists of events.
+ */
 #include "webhook/audit/lines.h"
 
 #include <errno.h>
@@ -11,7 +15,7 @@
 
 #define BYTE_ORDER_MARK STR("\xef\xbb\xbf")
 
-static int look_at_file(struct lines *lines)
+static int take_file_status(struct lines *lines)
 {
     struct stat st = {0};
 
@@ -35,7 +39,7 @@ int lines_open(const char *path, struct lines *ret_lines)
         lines.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (lines.fd < 0)
         return -errno;
-    r = look_at_file(&lines);
+    r = take_file_status(&lines);
     if (r < 0) {
         lines_close(&lines);
         return r;
@@ -53,7 +57,7 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.fd = -1};
 }
 
-static struct str without_frame(struct str line)
+static struct str trim_line(struct str line)
 {
     if (str_starts_with(line, BYTE_ORDER_MARK)) {
         line.ptr += BYTE_ORDER_MARK.len;
@@ -64,7 +68,7 @@ static struct str without_frame(struct str line)
     return line;
 }
 
-/* Behind a byte order mark at the beginning, so that a list behind one is seen. */
+/* Skips a byte order mark, so that a list of events after it is recognised. */
 static void skip_mark(struct lines *lines)
 {
     struct str rest = {lines->bytes + lines->begin, lines->end - lines->begin};
@@ -73,7 +77,7 @@ static void skip_mark(struct lines *lines)
         lines->begin += BYTE_ORDER_MARK.len;
 }
 
-/* What is left at the end: a last line, whole or torn. */
+/* The last line of the file, which has no line feed. It may be incomplete. */
 static int take_tail(struct lines *lines, struct str *ret_text)
 {
     struct str rest = {lines->bytes + lines->begin, lines->end - lines->begin};
@@ -81,16 +85,16 @@ static int take_tail(struct lines *lines, struct str *ret_text)
     if (lines->keep_tail)
         return 0;
     lines->begin = lines->end;
-    if (lines->passing_over || rest.len == 0) {
-        lines->passing_over = false;
+    if (lines->skipping || rest.len == 0) {
+        lines->skipping = false;
         return 0;
     }
     lines->line = lines->next_line++;
-    *ret_text = without_frame(rest);
+    *ret_text = trim_line(rest);
     return 1;
 }
 
-/* One line; looked: bytes behind `begin` that hold no line's end. */
+/* One line. looked: number of bytes after `begin` that are known to hold no line feed. */
 static int next_line(struct lines *lines, struct str *ret_text)
 {
     size_t looked = 0;
@@ -106,16 +110,16 @@ static int next_line(struct lines *lines, struct str *ret_text)
 
             lines->begin += len + 1;
             lines->line = lines->next_line++;
-            if (lines->passing_over) {
-                lines->passing_over = false;
+            if (lines->skipping) {
+                lines->skipping = false;
                 looked = 0;
                 continue;
             }
-            *ret_text = without_frame((struct str){from, len});
+            *ret_text = trim_line((struct str){from, len});
             return 1;
         }
         looked = have;
-        if (lines->passing_over) {
+        if (lines->skipping) {
             lines->begin = lines->end;
             looked = 0;
         }
@@ -124,7 +128,7 @@ static int next_line(struct lines *lines, struct str *ret_text)
             return take_tail(lines, ret_text);
         if (r == -ENOBUFS) {
             lines->too_long++;
-            lines->passing_over = true;
+            lines->skipping = true;
             r = 1;
         }
         if (r < 0)
@@ -144,7 +148,7 @@ int lines_next(struct lines *lines, struct str *ret_text)
             if (r < 0)
                 return r;
         }
-        if (!lines->walk.on && !lines->passing_over) {
+        if (!lines->walk.on && !lines->skipping) {
             skip_mark(lines);
             r = lines_walk_begins(lines);
             if (r < 0)
@@ -158,8 +162,8 @@ int lines_next(struct lines *lines, struct str *ret_text)
     }
 }
 
-/* 1: there are bytes that were not read yet, or the file was cut and is read anew. */
-static int look_for_more(struct lines *lines)
+/* 1: the file has bytes that were not read yet, or was truncated and will be read again. */
+static int has_grown(struct lines *lines)
 {
     struct stat now = {0};
 
@@ -178,14 +182,14 @@ static int look_for_more(struct lines *lines)
 int lines_follow(struct lines *lines)
 {
     struct stat named = {0};
-    int fd = -1, r = look_for_more(lines);
+    int fd = -1, r = has_grown(lines);
 
-    /* while a log is exchanged there may be none of its name for a moment */
+    /* while a log is rotated there may be no file of that name for a moment */
     if (r != 0 || !lines->regular || stat(lines->path, &named) < 0 ||
         (named.st_ino == lines->inode && named.st_dev == lines->device))
         return r;
-    /* what came just before the exchange */
-    r = look_for_more(lines);
+    /* bytes written between the first look and the rotation */
+    r = has_grown(lines);
     if (r != 0)
         return r;
     fd = open(lines->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -195,5 +199,5 @@ int lines_follow(struct lines *lines)
     lines->fd = fd;
     lines->torn += lines->end > lines->begin;
     lines_input_reset(lines);
-    return look_at_file(lines) < 0 ? 0 : 1;
+    return take_file_status(lines) < 0 ? 0 : 1;
 }

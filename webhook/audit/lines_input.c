@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines_input - the bytes of a log, unpacked where it is gzip. */
-
+/*
+ * lines_input - reads the bytes of a log and decompresses gzip.
+ *
+ * Uses inflate() and not gzopen(): gzread() ignores garbage after the last member, where a damaged
+ * log must be reported; it fails when a signal interrupts a read; and plain and compressed logs
+ * share one loop here, which counts the bytes of the file for lines_follow() and for progress.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +16,12 @@
 #include "webhook/audit/lines_internal.h"
 
 #define GZIP_MAGIC STR("\x1f\x8b")
-#define GZIP_WINDOW_BITS (15 + 16) /* gzip's head and trailer, and nothing else */
+#define GZIP_WINDOW_BITS (15 + 16) /* only the gzip format: no zlib, no raw data */
 
 struct lines_inflate {
     z_stream stream;
-    bool within; /* in the middle of a member: an end now comes too early */
-    bool file_end;
-    unsigned char packed[64 * 1024];
+    bool in_member; /* an end of file here is too early */
+    unsigned char compressed[64 * 1024];
 };
 
 void lines_inflate_free(struct lines_inflate *inflate)
@@ -32,18 +37,17 @@ void lines_input_reset(struct lines *lines)
     lines_inflate_free(lines->inflate);
     lines->inflate = NULL;
     lines->sniffed = false;
-    lines->passing_over = false;
-    lines->ended = false;
+    lines->skipping = false;
     lines->begin = lines->end = 0;
     lines->walk = (struct lines_walk){0};
     lines->next_line = 1;
     lines->bytes_read = 0;
 }
 
-static ssize_t read_some(struct lines *lines, void *to, size_t room)
+static ssize_t read_some(struct lines *lines, void *bytes, size_t max)
 {
     for (;;) {
-        ssize_t n = read(lines->fd, to, room);
+        ssize_t n = read(lines->fd, bytes, max);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -54,11 +58,11 @@ static ssize_t read_some(struct lines *lines, void *to, size_t room)
     }
 }
 
-/* Room behind `end` for a block; what was given out already makes way. */
+/* Makes free space after `end`. Bytes that were returned already are dropped first. */
 static int make_room(struct lines *lines)
 {
     size_t kept = lines->end - lines->begin;
-    size_t room = lines->room > 0 ? lines->room * 2 : LINES_BLOCK_BYTES;
+    size_t capacity = lines->capacity > 0 ? lines->capacity * 2 : LINES_BLOCK_BYTES;
     char *bytes = NULL;
 
     if (lines->begin > 0 && lines->begin < lines->end)
@@ -66,15 +70,15 @@ static int make_room(struct lines *lines)
     lines->walk.next -= lines->walk.next >= lines->begin ? lines->begin : lines->walk.next;
     lines->begin = 0;
     lines->end = kept;
-    if (lines->end < lines->room)
+    if (lines->end < lines->capacity)
         return 0;
-    if (lines->room >= LINES_MAX_BYTES)
+    if (lines->capacity >= LINES_MAX_BYTES)
         return -ENOBUFS;
-    bytes = realloc(lines->bytes, room);
+    bytes = realloc(lines->bytes, capacity);
     if (bytes == NULL)
         return -ENOMEM;
     lines->bytes = bytes;
-    lines->room = room;
+    lines->capacity = capacity;
     return 0;
 }
 
@@ -89,50 +93,53 @@ static int begin_inflate(struct lines *lines)
         free(inflate);
         return -ENOMEM;
     }
-    /* what was read to look at it is packed; a first read is never more than this */
-    memcpy(inflate->packed, lines->bytes + lines->begin, have);
-    inflate->stream.next_in = inflate->packed;
+    /* the bytes read so far are compressed; the first read is never larger than this array */
+    assert(have <= sizeof(inflate->compressed));
+    memcpy(inflate->compressed, lines->bytes + lines->begin, have);
+    inflate->stream.next_in = inflate->compressed;
     inflate->stream.avail_in = (uInt)have;
-    inflate->within = true;
+    inflate->in_member = true;
     lines->inflate = inflate;
     lines->begin = lines->end = 0;
     return 0;
 }
 
-static int refill_packed(struct lines *lines, struct lines_inflate *f)
+static int refill(struct lines *lines, struct lines_inflate *f)
 {
     ssize_t n = 0;
 
     if (f->stream.avail_in > 0)
         return 1;
-    n = read_some(lines, f->packed, sizeof(f->packed));
+    n = read_some(lines, f->compressed, sizeof(f->compressed));
     if (n <= 0)
         return (int)n;
-    f->stream.next_in = f->packed;
+    f->stream.next_in = f->compressed;
     f->stream.avail_in = (uInt)n;
     return 1;
 }
 
-/* Unpacks some; 1: bytes came, 0: the end. A file may be several gzip members in a row. */
+/* Decompresses some bytes; 1: there are more bytes; 0: end of file. A file may hold several gzip
+ * members in a row. */
 static int fill_inflated(struct lines *lines)
 {
     struct lines_inflate *f = lines->inflate;
-    size_t room = lines->room - lines->end;
+    size_t room = lines->capacity - lines->end;
 
+    assert(room > 0);
     f->stream.next_out = (unsigned char *)lines->bytes + lines->end;
     f->stream.avail_out = (uInt)room;
     while (f->stream.avail_out == room) {
-        int r = refill_packed(lines, f);
+        int r = refill(lines, f);
 
         if (r <= 0) {
-            if (r == 0 && f->within && !lines->keep_tail) {
-                f->within = false;
+            if (r == 0 && f->in_member && !lines->keep_tail) {
+                f->in_member = false;
                 lines->torn++;
             }
             return r;
         }
         r = inflate(&f->stream, Z_NO_FLUSH);
-        f->within = r != Z_STREAM_END;
+        f->in_member = r != Z_STREAM_END;
         if (r == Z_STREAM_END)
             r = inflateReset(&f->stream);
         if (r != Z_OK && r != Z_BUF_ERROR)
@@ -150,9 +157,10 @@ int lines_fill(struct lines *lines)
     if (r < 0)
         return r;
     if (!lines->sniffed) {
-        /* a pipe may give a single byte */
+        /* one read of a pipe may return a single byte */
         while (lines->end < GZIP_MAGIC.len) {
-            n = read_some(lines, lines->bytes + lines->end, 64 * 1024 - lines->end);
+            n = read_some(lines, lines->bytes + lines->end,
+                          sizeof(((struct lines_inflate *)0)->compressed) - lines->end);
             if (n < 0)
                 return (int)n;
             if (n == 0)
@@ -170,7 +178,7 @@ int lines_fill(struct lines *lines)
     }
     if (lines->inflate != NULL)
         return fill_inflated(lines);
-    n = read_some(lines, lines->bytes + lines->end, lines->room - lines->end);
+    n = read_some(lines, lines->bytes + lines->end, lines->capacity - lines->end);
     if (n > 0)
         lines->end += (size_t)n;
     return n > 0 ? 1 : (int)n;

@@ -3,24 +3,24 @@
 #define WEBHOOK_AUDIT_LINES_INTERNAL_H
 
 /*
- * lines_internal - what the files lines*.c share.
+ * lines_internal - what lines.c, lines_input.c and lines_walk.c share.
  *
  * Errors     as in lines.h.
  */
 
 #include "webhook/audit/lines.h"
 
-/* lines_input.c: bytes of the file, unpacked. More behind `end`; 1: some came, 0: the end. What is
- * before `begin` may go; -ENOBUFS where the room is full and may not grow. */
+/* lines_input.c: reads bytes of the file, decompressed, to `end`. 1: there are more bytes; 0: end
+ * of file. Bytes before `begin` may be dropped. -ENOBUFS: the buffer is full and at its limit. */
 int lines_fill(struct lines *lines) __attribute__((warn_unused_result));
 void lines_inflate_free(struct lines_inflate *inflate);
-/* Begins the unpacking anew, at a file's beginning. */
+/* Forgets everything that was read: the next read is at the beginning of a file. */
 void lines_input_reset(struct lines *lines);
 
 /* lines_walk.c */
-/* Whether what begins at `begin` is no line of its own but holds events; then the walk is on. */
+/* Recognises a list of events, or an object over several lines, at `begin`; then walk.on is set. */
 int lines_walk_begins(struct lines *lines) __attribute__((warn_unused_result));
-/* As lines_next(); 0 also where the walk is over, and then `walk.on` is false. */
+/* As lines_next(). At the end of the list or object it returns 0 with walk.on unset. */
 int lines_walk_next(struct lines *lines, struct str *ret_text) __attribute__((warn_unused_result));
 
 #endif

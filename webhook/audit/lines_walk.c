@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines_walk - events in a list, or spread over several lines. */
+/*
+ * lines_walk - splits a list into its events, and finds the end of an event that is spread over
+ * several lines. Only quotes and brackets are followed; event.c reads the JSON.
+ */
 
 #include <errno.h>
 
 #include "webhook/audit/lines_internal.h"
 
-#define MAX_DEPTH 4096u /* beyond that it is no log of ours */
+#define MAX_DEPTH 4096u /* no audit log or decision log is nested so deeply */
 
 static bool is_blank(char c)
 {
@@ -54,7 +57,7 @@ static size_t skip_value(struct str s, size_t i)
     return s.len;
 }
 
-/* Whether the object that s begins with has a list `items` before what tells that it has none. */
+/* Whether the object at the start of s has a list `items`, with only list metadata before it. */
 static bool has_items(struct str s)
 {
     size_t i = skip_blanks(s, 1);
@@ -80,7 +83,7 @@ static bool has_items(struct str s)
     return false;
 }
 
-/* Nothing but blanks stands between i and the line's end. */
+/* Whether only blanks are between offset i and the end of the line. */
 static bool ends_line(struct str s, size_t i)
 {
     while (i < s.len && is_blank(s.ptr[i]) && s.ptr[i] != '\n')
@@ -88,7 +91,7 @@ static bool ends_line(struct str s, size_t i)
     return i < s.len && s.ptr[i] == '\n';
 }
 
-/* What most lines begin with, so that they are not looked at twice. */
+/* How most lines begin. Recognising them here saves a second look at their bytes. */
 static bool is_plain_line(struct str s)
 {
     return str_starts_with(s, STR("{\"kind\":\"Event\",")) ||
@@ -135,7 +138,7 @@ int lines_walk_begins(struct lines *lines)
     return 0;
 }
 
-/* A bracket: true where it ends an event. */
+/* Takes a bracket; true if it ends an event. */
 static bool step_bracket(struct lines *lines, char c)
 {
     struct lines_walk *w = &lines->walk;
@@ -159,7 +162,7 @@ static bool step_bracket(struct lines *lines, char c)
     return w->in_text && w->depth == w->at_depth;
 }
 
-/* One byte on: 1 an event ends with it, 0 not; -EBADMSG the list is torn here. */
+/* Takes one byte. 1: it ends an event; 0: it does not; -EBADMSG: the list is broken off here. */
 static int step(struct lines *lines, char c)
 {
     struct lines_walk *w = &lines->walk;
@@ -185,17 +188,17 @@ static int step(struct lines *lines, char c)
     return w->depth > MAX_DEPTH ? -EBADMSG : 0;
 }
 
-/* More bytes; an event that is over the limit is passed over. */
-static int walk_fill(struct lines *lines)
+/* Reads more bytes; skips an event that is over the limit. */
+static int fill(struct lines *lines)
 {
     struct lines_walk *w = &lines->walk;
     int r = 0;
 
-    if (!w->in_text || w->passing_over)
+    if (!w->in_text || w->skipping)
         lines->begin = w->next;
     r = lines_fill(lines);
     if (r == -ENOBUFS) {
-        w->passing_over = true;
+        w->skipping = true;
         lines->too_long++;
         lines->begin = w->next;
         r = lines_fill(lines);
@@ -203,7 +206,7 @@ static int walk_fill(struct lines *lines)
     return r;
 }
 
-static void walk_end(struct lines *lines)
+static void end_walk(struct lines *lines)
 {
     lines->begin = lines->walk.next;
     lines->walk = (struct lines_walk){0};
@@ -217,11 +220,11 @@ int lines_walk_next(struct lines *lines, struct str *ret_text)
         int r = 0;
 
         if (w->next == lines->end) {
-            r = walk_fill(lines);
+            r = fill(lines);
             if (r == 0 && !lines->keep_tail) {
                 lines->torn++;
                 w->next = lines->end;
-                walk_end(lines);
+                end_walk(lines);
             }
             if (r <= 0)
                 return r;
@@ -230,21 +233,21 @@ int lines_walk_next(struct lines *lines, struct str *ret_text)
         w->next++;
         if (r < 0) {
             lines->torn++;
-            walk_end(lines);
+            end_walk(lines);
             return 0;
         }
-        if (r == 1 && !w->passing_over) {
+        if (r == 1 && !w->skipping) {
             *ret_text = (struct str){lines->bytes + lines->begin, w->next - lines->begin};
             w->in_text = false;
             if (w->depth == 0)
-                walk_end(lines);
+                end_walk(lines);
             lines->begin = lines->walk.on ? w->next : lines->begin;
             return 1;
         }
         if (r == 1)
-            w->in_text = w->passing_over = false;
+            w->in_text = w->skipping = false;
         if (w->depth == 0) {
-            walk_end(lines);
+            end_walk(lines);
             return 0;
         }
     }
