@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event - recognises what a line of a log is, and reads the decisions in it. event_audit.c reads
+ * audit events, event_record.c lines of the decision log, event_parts.c what both have,
+ * event_expiry.c the documents that end soon.
+ */
 #include "webhook/audit/event.h"
 
 #include <errno.h>
@@ -6,12 +11,12 @@
 #include "webhook/audit/event_internal.h"
 #include "planner/base/tree.h"
 
-#define GLANCE_BYTES ((size_t)256) /* in which an event says what it is, as servers write it */
+#define GLANCE_BYTES ((size_t)256) /* API servers write kind and apiVersion within them */
 #define GROUP "audit.k8s.io"
 #define RECORD_KEY "\"sandgate.decision.v1\""
-#define MAX_NODES 20000u /* of one event: what we ask for */
+#define MAX_NODES 20000u /* of one event, without the members that are not read */
 
-/* Letters written as \u006f: nobody does it, but whoever hides something might. */
+/* Letters written as \u006f: no server writes them, but someone who hides an event could. */
 static bool has_escaped_letter(struct str s)
 {
     const char *p = s.ptr, *end = s.ptr + s.len;
@@ -109,8 +114,8 @@ static bool is_body(struct str key)
 }
 
 /*
- * The event with null for the objects in it. A patch stands in the log as its sender wrote it, so
- * whoever sends keys twice, or no UTF-8, must not make the event unreadable by that.
+ * A copy of the event with null in place of the objects in it. The log holds a patch as its sender
+ * wrote it: a sender of duplicate keys or invalid UTF-8 must not make the event unreadable.
  */
 static char *without_bodies(struct str s, struct arena *arena, size_t *ret_len)
 {
@@ -165,7 +170,7 @@ static int read_kind(struct str text, struct arena *arena, enum event_kind *ret_
     return 0;
 }
 
-/* In one pass where the head tells what it is; else what it is comes first. */
+/* Mostly the first bytes show the kind. Otherwise an extra pass reads it. */
 static int guess_kind(struct str text, struct arena *arena, enum event_kind *ret_kind)
 {
     struct str head = {text.ptr, text.len < GLANCE_BYTES ? text.len : GLANCE_BYTES};

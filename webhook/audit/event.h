@@ -3,16 +3,16 @@
 #define WEBHOOK_AUDIT_EVENT_H
 
 /*
- * event - what a log says of one decision of the gate: an event of the API server's audit log with
- * our annotations (gate-v1, section 7), or a line of the decision log (record.h). Which of them a
- * text is, its content tells.
+ * event - reads one decision of the gate out of a log: an event of the API server's audit log with
+ * our annotations (gate-v1, section 7), or a line of the decision log (record.h). The content of a
+ * text shows which of the two it is.
  *
- * Nothing here is believed: whoever can write to a log, or ask for a pod with a strange name, can
- * put any text here. Texts are UTF-8 without NUL; who shows them escapes them.
+ * Nothing here is trusted: anyone who can write to a log, or ask for a pod with a strange name, can
+ * put any text here. Texts are UTF-8 without NUL; the caller escapes them before it shows them.
  *
- * Errors     0; -ENOMEM, also where the arena's limit is reached; -EIO no random numbers.
- *            What is wrong with a text is no error but its enum event_kind.
- * Ownership  everything lies in the arena.
+ * Errors     0; -ENOMEM, also where the limit of the arena is reached; -EIO: no random numbers.
+ *            A text that is not a decision is not an error: enum event_kind says what it is.
+ * Ownership  everything is in the arena.
  */
 
 #include <cjson/cJSON.h>
@@ -24,15 +24,15 @@
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 
-#define EVENT_MAX_HOOKS 8      /* webhooks of ours in one audit event */
+#define EVENT_MAX_HOOKS 8      /* gates that annotated one audit event */
 #define EVENT_MAX_FINDINGS 256 /* of one decision; more are counted */
 #define EVENT_MAX_IMAGES 64
 #define EVENT_MAX_WARNINGS 8
 
-/* What a text turned out to be. */
+/* What a text is. */
 enum event_kind {
     EVENT_BLANK = 0,
-    EVENT_BROKEN,  /* cannot be read: torn, no JSON, no UTF-8, a wrong type */
+    EVENT_BROKEN,  /* cannot be read: cut off, not JSON, not UTF-8, a wrong type */
     EVENT_FOREIGN, /* JSON of something else */
     EVENT_OTHER,   /* an audit event without an annotation of ours */
     EVENT_AUDIT,
@@ -40,15 +40,15 @@ enum event_kind {
 };
 
 enum event_verdict {
-    EVENT_UNKNOWN = 0, /* the request failed, and the log does not say whose fault it was */
+    EVENT_UNKNOWN = 0, /* the request failed; the log does not say which component denied it */
     EVENT_DENIED,
-    EVENT_VIOLATES, /* allowed, but a finding would block where it is enforced */
+    EVENT_VIOLATES, /* allowed; a finding would deny it at the level enforce */
     EVENT_ALLOWED,
 };
 
 struct event_finding {
     struct str code;
-    struct str place; /* absent for the planner's */
+    struct str place; /* absent for findings of the planner */
     struct str message;
     bool of_planner;
 };
@@ -71,14 +71,15 @@ struct event {
     bool timed;
     enum event_verdict verdict;
     bool dry_run;
-    struct str operation; /* as the source has it: "create", or "CREATE" */
+    struct str operation; /* as in the log: "create", or "CREATE" */
     struct str namespace_name;
     struct str object_kind;
-    struct str name;     /* "" or `<generateName>*` where there is none yet */
-    struct str workload; /* of the controller where one is known, else name without `-*` */
+    struct str name;     /* "" or `<generateName>*` where the API server had made none yet */
+    struct str workload; /* name of the controller if known, else name without `-*` */
     struct str user;
     struct str_list images;
-    struct str level; /* "enforce=required warn=none audit=none"; of an audit event what it shows */
+    struct str
+        level; /* "enforce=required warn=none audit=none"; of an audit event: what it implies */
     struct str outcome;
     const struct event_finding *findings;
     size_t finding_count;
@@ -87,7 +88,7 @@ struct event {
     const cJSON *packet_tree;
     struct str packet_sha256;
     bool packet_truncated;
-    struct str input; /* compact JSON; absent where it was too large, or without a plan */
+    struct str input; /* compact JSON; absent without a plan, or where it was too large */
     const cJSON *input_tree;
     struct str evidence;
     struct str exemption;
@@ -95,10 +96,10 @@ struct event {
     struct str error;
     struct str message; /* of a denial */
     struct str_list warnings;
-    struct event_expiry expiring[EVENT_MAX_EXPIRIES]; /* as a record says it */
+    struct event_expiry expiring[EVENT_MAX_EXPIRIES]; /* from `expiring` of a record */
     size_t expiring_count;
-    bool log_truncated;  /* the API server took something out of the event */
-    bool without_bodies; /* its objects could not be read, and were left out */
+    bool log_truncated;  /* the API server removed a part of the event */
+    bool without_bodies; /* its objects could not be read and were ignored */
 };
 
 struct events {
@@ -107,8 +108,9 @@ struct events {
 };
 
 /*
- * Without reading it: a text that cannot hold a decision of ours gets its kind and gives false.
- * True for all that must be read. Never false for what event_read() would find a decision in.
+ * A fast test, without parsing. False: the text holds no decision of the gate, and *ret_kind says
+ * what it is. True: event_read() must look at it. Never false for a text in which event_read()
+ * finds a decision.
  */
 bool event_may_matter(struct str text, enum event_kind *ret_kind) __attribute__((nonnull));
 

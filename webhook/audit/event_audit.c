@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_audit - decisions of the gate in an event of the API server's audit log. */
+/* event_audit - reads the decisions of gates in an event of the API server's audit log. */
 
 #include <errno.h>
 
@@ -63,7 +63,7 @@ static struct str annotation(const cJSON *annotations, struct str webhook, const
     return tree_get_text(annotations, name);
 }
 
-/* A webhook of ours: an outcome that we know, and with it what only the gate writes. */
+/* Whether a gate wrote this annotation: a known outcome, beside an annotation only the gate has. */
 static bool is_ours(const cJSON *annotations, const cJSON *member, struct str *ret_webhook)
 {
     struct str key = tree_key(member);
@@ -78,7 +78,7 @@ static bool is_ours(const cJSON *annotations, const cJSON *member, struct str *r
            str_present(annotation(annotations, webhook, "packet-sha256"));
 }
 
-/* The log has no images where its level is Metadata: then what the plan was made for. */
+/* At the audit level Metadata the log has no images: then the digest that was planned is used. */
 static int take_digest(struct arena *arena, struct event *event)
 {
     struct str digest = tree_get_text(tree_get(event->input_tree, "workload"), "image_digest");
@@ -94,7 +94,7 @@ static int take_digest(struct arena *arena, struct event *event)
     return 0;
 }
 
-/* Whose denial the API server's answer is. The text behind is what we told the user. */
+/* Whether the API server's answer names this webhook. *ret_rest is the gate's message. */
 static bool is_denied_by(struct str message, struct str webhook, struct str *ret_rest)
 {
     struct str parts[] = {STR("admission webhook \""), webhook, STR("\" denied the request")};
@@ -200,7 +200,7 @@ static int take_hook(const cJSON *tree, struct str webhook, struct arena *arena,
     };
     take_time(tree, event);
     r = take_annotations(annotations, arena, event);
-    /* of a name that was made for the request the log has no more than what the gate was shown */
+    /* a name made from generateName is not in objectRef: the gate saw it, and `subject` has it */
     if (tree_get_text(tree_get(tree, "objectRef"), "name").len == 0 &&
         str_equal(event->operation, STR("create")))
         event_take_generated(event);

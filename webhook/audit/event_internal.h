@@ -5,13 +5,13 @@
 /*
  * event_internal - what the files event*.c share.
  *
- * Errors     as in event.h; -EBADMSG what cannot be read.
+ * Errors     as in event.h; -EBADMSG: the text cannot be read.
  */
 
 #include "k8s/document/document.h"
 #include "webhook/audit/event.h"
 
-/* event_audit.c, event_record.c: the tree that they ask for, and what they make of it. */
+/* event_audit.c, event_record.c: the members that are read, and the decisions in a tree of them. */
 extern const struct document_shape event_audit_shape[];
 extern const struct document_shape event_record_shape[];
 int event_of_audit(const cJSON *tree, struct arena *arena, struct events *events,
@@ -22,25 +22,27 @@ int event_of_record(const cJSON *tree, struct arena *arena, struct events *event
 /* event_parts.c */
 /* Whether that is an outcome of gate-v1, section 7. */
 bool event_outcome_known(struct str outcome);
-/* Outcomes with which a request is denied where its level is enforced. */
+/* Outcomes with which a request is denied at the level enforce. */
 bool event_outcome_blocks(struct str outcome);
-/* `<namespace>/<kind>/<name>` into its parts. */
+/* Splits `<namespace>/<kind>/<name>`. */
 void event_take_subject(struct str subject, struct event *event);
-/* The name was made out of a generateName: without what was added, it tells whose pod it is. */
+/* The name was made from a generateName: without the suffix it names the controller. */
 void event_take_generated(struct event *event);
-/* findings: the gate's, as a list; packet: the plan's. Both may be NULL. */
+/* findings: list of the gate's findings; packet: has those of the planner. Both may be NULL. */
 int event_take_findings(const cJSON *findings, const cJSON *packet, struct arena *arena,
                         struct event *event) __attribute__((warn_unused_result));
-/* The images that a pod, or a controller's template, names. */
+/* The images of a pod, or of the pod template of a controller. */
 int event_take_images(const cJSON *object, struct arena *arena, struct event *event)
     __attribute__((warn_unused_result));
-/* Texts of a list, at most so many. */
+/* The texts of a list, at most max. */
 int event_take_texts(const cJSON *list, size_t max, struct arena *arena, struct str_list *ret_list)
     __attribute__((warn_unused_result));
-/* Reads JSON within JSON: an annotation's text. NULL where it cannot be read. */
+/* Reads JSON inside of JSON: the text of an annotation. NULL if it cannot be read. */
 int event_read_inner(struct str text, struct arena *arena, const cJSON **ret_tree)
     __attribute__((warn_unused_result));
-/* A tree as compact JSON, its members in their order: what buffer_add_json() writes. */
+/* A tree as compact JSON, members in their order, texts as buffer_add_json() writes them: the same
+ * bytes as the planner writes, so that packets can be compared. cJSON_Print() escapes differently
+ * and does not allocate from an arena. */
 int event_write_tree(const cJSON *tree, struct arena *arena, struct str *ret_text)
     __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_parts - what both kinds of events are made of. */
+/* event_parts - reads what audit events and records have in common: names, findings, images. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "webhook/audit/event_internal.h"
 #include "webhook/gate/gate.h"
 
-#define GENERATED_BYTES 5 /* that the API server puts behind a generateName */
+#define GENERATED_BYTES 5 /* random suffix that the API server appends to a generateName */
 
 #define MAX_INNER_NODES 20000u
 #define MAX_TREE_BYTES ((size_t)1 << 20)
@@ -36,7 +36,7 @@ bool event_outcome_blocks(struct str outcome)
     return false;
 }
 
-/* Up to the slash; *rest begins behind it. */
+/* The part before the slash; *rest begins after it. */
 static struct str take_part(struct str *rest)
 {
     const char *slash = rest->len > 0 ? memchr(rest->ptr, '/', rest->len) : NULL;
@@ -77,7 +77,8 @@ void event_take_subject(struct str subject, struct event *event)
 
 void event_take_generated(struct event *event)
 {
-    static const struct str letters = STR_INIT("bcdfghjklmnpqrstvwxz2456789"); /* Kubernetes' own */
+    static const struct str letters =
+        STR_INIT("bcdfghjklmnpqrstvwxz2456789"); /* as Kubernetes uses */
     struct str name = event->name;
 
     if (name.len <= GENERATED_BYTES || !str_equal(event->workload, name))
@@ -161,7 +162,7 @@ static void add_images(const cJSON *list, struct str *images, size_t *count)
     }
 }
 
-/* The pod's own part: of a controller the innermost template. */
+/* The spec of the pod; of a controller, of its innermost pod template. */
 static const cJSON *pod_spec(const cJSON *object)
 {
     const cJSON *template = tree_get(object, "template"); /* of a PodTemplate */
@@ -219,7 +220,7 @@ int event_read_inner(struct str text, struct arena *arena, const cJSON **ret_tre
     int r = 0;
 
     *ret_tree = NULL;
-    /* it is shown as it stands, in the middle of other JSON, where a mark of byte order is none */
+    /* the text is copied into other JSON, where a byte order mark is not allowed */
     if (!str_present(text) || str_starts_with(text, STR("\xef\xbb\xbf")))
         return 0;
     r = document_read(text, &options, arena, &tree, &error);
@@ -248,7 +249,7 @@ static void write_children(const cJSON *node, struct buffer *b)
     buffer_add_char(b, is_object ? '}' : ']');
 }
 
-/* A tree that was read is at most DOCUMENT_MAX_DEPTH deep. */
+/* Recursion is bounded: a tree that was read is at most DOCUMENT_MAX_DEPTH deep. */
 static void write_node(const cJSON *node, struct buffer *b)
 {
     double number = node->valuedouble;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_record - a line of the decision log. */
+/* event_record - reads a line of the decision log (webhook/record/record.h). */
 
 #include <errno.h>
 
@@ -131,7 +131,7 @@ static enum event_verdict verdict(bool allowed, struct str outcome)
     return event_outcome_blocks(outcome) ? EVENT_VIOLATES : EVENT_ALLOWED;
 }
 
-/* Denials of which nothing is known but the request (record.h). */
+/* Denials without a decision: only the request is known (record.h). */
 static bool is_unanswered(struct str outcome)
 {
     return str_equal(outcome, STR("unavailable")) || str_equal(outcome, STR("timeout"));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* replay - plans a recorded decision again and compares packet, digest and outcome. */
 #include "webhook/audit/replay.h"
 
 #include <errno.h>
@@ -38,8 +39,8 @@ static enum plan_provenance recorded_provenance(const cJSON *packet)
                : PLAN_CALLER_SUPPLIED;
 }
 
-/* What the log would carry of this plan: the packet, or the packet cut to its bound. */
-static int make_again(const struct event *event, enum plan_provenance provenance,
+/* *ret_logged is the packet as the log has it: whole, or cut to its limit. */
+static int plan_again(const struct event *event, enum plan_provenance provenance,
                       struct arena *arena, struct replay *replay, struct str *ret_logged)
 {
     struct plan plan = {0};
@@ -63,8 +64,8 @@ static bool is_same(const struct event *event, const struct replay *replay, stru
     return str_equal(event->packet, logged);
 }
 
-/* Whether the recorded outcome is what the gate makes of such a packet: its decision, or `blocked`
- * where it is ready. The others do not come from the plan. */
+/* Whether the recorded outcome follows from the packet: it is the packet's decision, or `blocked`
+ * where the decision is ready. Other outcomes do not depend on the plan. */
 static bool outcome_follows(const struct event *event)
 {
     struct str decision =
@@ -80,7 +81,7 @@ static bool outcome_follows(const struct event *event)
     return true;
 }
 
-static struct str say_outcome(const struct event *event, struct arena *arena)
+static struct str outcome_diff(const struct event *event, struct arena *arena)
 {
     struct str decision =
         tree_get_text(tree_get(event->packet_tree, "hardening_profile"), "decision");
@@ -89,8 +90,8 @@ static struct str say_outcome(const struct event *event, struct arena *arena)
                         event->outcome.ptr, (int)decision.len, decision.ptr);
 }
 
-static int say_difference(const struct event *event, struct str logged, struct arena *arena,
-                          struct replay *replay)
+static int find_difference(const struct event *event, struct str logged, struct arena *arena,
+                           struct replay *replay)
 {
     const cJSON *again = NULL;
     int r = event_read_inner(logged, arena, &again);
@@ -115,10 +116,10 @@ int replay_event(const struct event *event, struct arena *arena, struct replay *
         return 0;
     replay.state = REPLAY_NO_INPUT;
     if (tree_is(event->input_tree, cJSON_Object)) {
-        r = make_again(event, recorded_provenance(event->packet_tree), arena, &replay, &logged);
-        /* without a packet its provenance is not known either */
+        r = plan_again(event, recorded_provenance(event->packet_tree), arena, &replay, &logged);
+        /* without a packet the provenance is unknown: the other one is possible too */
         if (r == 0 && event->packet_tree == NULL && !is_same(event, &replay, logged))
-            r = make_again(event, PLAN_SIGNED_CONFIGMAP, arena, &replay, &logged);
+            r = plan_again(event, PLAN_SIGNED_CONFIGMAP, arena, &replay, &logged);
         if (r < 0)
             return r;
         replay.state = !is_same(event, &replay, logged) ? REPLAY_DIFFERS
@@ -126,11 +127,11 @@ int replay_event(const struct event *event, struct arena *arena, struct replay *
                                                         : REPLAY_SAME;
     }
     if (replay.state == REPLAY_DIFFERS) {
-        r = say_difference(event, logged, arena, &replay);
+        r = find_difference(event, logged, arena, &replay);
     } else if (replay.state != REPLAY_NO_INPUT && !outcome_follows(event)) {
         replay.state = REPLAY_DIFFERS;
         replay.where = STR("outcome");
-        replay.diff = say_outcome(event, arena);
+        replay.diff = outcome_diff(event, arena);
         r = str_present(replay.diff) ? 0 : -ENOMEM;
     }
     if (r == 0)

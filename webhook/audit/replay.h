@@ -3,12 +3,12 @@
 #define WEBHOOK_AUDIT_REPLAY_H
 
 /*
- * replay - a recorded plan made again: its recorded input through the planner of this program, and
- * its packet compared with the recorded one, byte for byte. `provenance` is no part of the input;
- * it is taken from the packet.
+ * replay - plans a recorded input again with the planner of this program, and compares the packet
+ * with the recorded one, byte for byte. `provenance` is not part of the input; it is taken from the
+ * packet.
  *
- * Errors     0; -ENOMEM; -EIO the crypto library failed.
- * Ownership  results lie in the arena.
+ * Errors     0; -ENOMEM; -EIO: the crypto library failed.
+ * Ownership  results are in the arena.
  */
 
 #include "planner/base/arena.h"
@@ -20,21 +20,20 @@
 
 enum replay_state {
     REPLAY_NO_PLAN = 0, /* nothing was planned */
-    REPLAY_NO_INPUT,    /* it was too large for the log, or cannot be read: nothing to compare */
+    REPLAY_NO_INPUT,    /* too large for the log, or cannot be read: nothing to compare */
     REPLAY_SAME,
-    REPLAY_SAME_CUT, /* the recorded packet is cut; digest and cut packet are the same */
+    REPLAY_SAME_CUT, /* the recorded packet is cut; the digest and the cut packet are the same */
     REPLAY_DIFFERS,
 };
 
 struct replay {
     enum replay_state state;
-    struct str packet; /* made again; absent without input */
+    struct str packet; /* planned again; absent without input */
     struct str sha256; /* of it */
-    struct str where;  /* first member that differs: "hardening_profile.decision", or
-                        * "packet-sha256" where only that does, "outcome" where the packet is the
-                        * same and the recorded outcome is another one than follows from it */
-    struct str diff;   /* unified, of both packets with a member a line; absent where it says
-                        * nothing */
+    struct str where;  /* first member that differs, as "hardening_profile.decision";
+                        * "packet-sha256": only the digest differs; "outcome": the packet is the
+                        * same, but the recorded outcome does not follow from it */
+    struct str diff;   /* unified diff of both packets, one member per line; absent if empty */
 };
 
 int replay_event(const struct event *event, struct arena *arena, struct replay *ret_replay)

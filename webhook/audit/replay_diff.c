@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* replay_diff - finds the first difference of two packets, and writes a unified diff of them. */
 #include "webhook/audit/replay_diff.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 #include "webhook/audit/event_internal.h"
 #include "webhook/audit/replay.h"
 
-#define MAX_LINES ((size_t)4096) /* of one packet, a member a line */
-#define MAX_TABLE ((size_t)400)  /* lines that are compared each with each */
+#define MAX_LINES ((size_t)4096) /* of one packet, one member per line */
+#define MAX_TABLE ((size_t)400)  /* lines of each side that are compared with each other */
 
 static bool is_container(const cJSON *node)
 {
@@ -36,7 +37,7 @@ static struct str member_path(struct str path, const cJSON *node, size_t index, 
                         (int)key.len, key.ptr);
 }
 
-/* 1: found. A tree that was read is at most DOCUMENT_MAX_DEPTH deep. */
+/* 1: found. Recursion is bounded by DOCUMENT_MAX_DEPTH of the readers. */
 static int find_difference(const cJSON *a, const cJSON *b, struct str path, struct arena *arena,
                            struct str *ret_path)
 {
@@ -105,7 +106,8 @@ static int add_line(struct text_lines *lines, struct arena *arena, unsigned dept
     return str_present(lines->items[lines->count++]) ? 0 : -ENOMEM;
 }
 
-static int spread(const cJSON *node, unsigned depth, struct arena *arena, struct text_lines *lines)
+static int write_lines(const cJSON *node, unsigned depth, struct arena *arena,
+                       struct text_lines *lines)
 {
     bool is_object = tree_is(node, cJSON_Object), more = node->next != NULL;
     struct str text = {0};
@@ -117,7 +119,7 @@ static int spread(const cJSON *node, unsigned depth, struct arena *arena, struct
     }
     r = add_line(lines, arena, depth, tree_key(node), is_object ? STR("{") : STR("["), false);
     for (const cJSON *item = node->child; item != NULL && r == 0; item = item->next)
-        r = spread(item, depth + 1, arena, lines);
+        r = write_lines(item, depth + 1, arena, lines);
     if (r == 0)
         r = add_line(lines, arena, depth, (struct str){0}, is_object ? STR("}") : STR("]"), more);
     return r;
@@ -128,10 +130,10 @@ static int make_lines(const cJSON *tree, struct arena *arena, struct text_lines 
     ret_lines->items = arena_alloc(arena, MAX_LINES, sizeof(*ret_lines->items));
     if (ret_lines->items == NULL)
         return -ENOMEM;
-    return spread(tree, 0, arena, ret_lines);
+    return write_lines(tree, 0, arena, ret_lines);
 }
 
-/* One step of the way from old to again. */
+/* One line of the diff. */
 struct step {
     char sign; /* ' ', '-', '+' */
     struct str line;
@@ -147,7 +149,7 @@ static void add_step(struct steps *steps, char sign, struct str line)
     steps->items[steps->count++] = (struct step){sign, line};
 }
 
-/* The shortest way by longest common rows, where the middle is small; else all out and all in. */
+/* By the longest common subsequence where both sides are small; else all `-`, then all `+`. */
 static int add_middle(const struct str *a, size_t n, const struct str *b, size_t m,
                       struct arena *arena, struct steps *steps)
 {
@@ -215,7 +217,7 @@ static bool is_near_change(const struct steps *steps, size_t i)
     return false;
 }
 
-/* The head of the hunk that begins with step i: its places and lengths on both sides. */
+/* The head of the hunk that begins with step i: its line numbers and lengths on both sides. */
 static void add_head(const struct steps *steps, size_t i, size_t a_line, size_t b_line,
                      struct buffer *b)
 {

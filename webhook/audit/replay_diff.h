@@ -3,10 +3,10 @@
 #define WEBHOOK_AUDIT_REPLAY_DIFF_H
 
 /*
- * replay_diff - how two packets differ.
+ * replay_diff - the differences between two packets.
  *
  * Errors     0; -ENOMEM.
- * Ownership  texts lie in the arena.
+ * Ownership  texts are in the arena.
  */
 
 #include <cjson/cJSON.h>
@@ -14,13 +14,13 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-/* The first member, in the order of `old`, that differs, with its path: "a.list[2].code". *ret_path
- * stays as it is where none does. */
+/* The path of the first member that differs, in the order of `old`: "a.list[2].code". *ret_path is
+ * unchanged if none does. */
 int replay_first_difference(const cJSON *old, const cJSON *again, struct arena *arena,
                             struct str *ret_path) __attribute__((warn_unused_result, nonnull));
 
-/* Unified, `-` what was recorded, `+` what was made again; a member or item a line. Absent where
- * they are the same. */
+/* A unified diff with one member or item per line: `-` the recorded packet, `+` the one planned
+ * again. *ret_diff is unchanged if they are the same. */
 int replay_diff(const cJSON *old, const cJSON *again, struct arena *arena, struct str *ret_diff)
     __attribute__((warn_unused_result, nonnull));
 
