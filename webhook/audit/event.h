@@ -117,6 +117,14 @@ bool event_may_matter(struct str text, enum event_kind *ret_kind) __attribute__(
 int event_read(struct str text, struct arena *arena, struct events *ret_events,
                enum event_kind *ret_kind) __attribute__((warn_unused_result, nonnull));
 
+/* Outcomes of records without a decision (record.h). */
+#define EVENT_UNAVAILABLE "unavailable"
+#define EVENT_TIMEOUT "timeout"
+
+/* All outcomes that an event can have; static texts. */
+#define EVENT_OUTCOME_COUNT 13
+void event_outcome_names(const char *ret_names[static EVENT_OUTCOME_COUNT]);
+
 /* Static texts: "denied", "violates", "allowed", "unknown". */
 const char *event_verdict_text(enum event_verdict verdict);
 

@@ -24,6 +24,8 @@ int event_of_record(const cJSON *tree, struct arena *arena, struct events *event
 bool event_outcome_known(struct str outcome);
 /* Outcomes with which a request is denied at the level enforce. */
 bool event_outcome_blocks(struct str outcome);
+/* Outcomes that are the decision of the packet. */
+bool event_outcome_of_plan(struct str outcome);
 /* Splits `<namespace>/<kind>/<name>`. */
 void event_take_subject(struct str subject, struct event *event);
 /* The name was made from a generateName: without the suffix it names the controller. */

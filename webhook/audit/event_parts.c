@@ -14,26 +14,63 @@
 #define MAX_INNER_NODES 20000u
 #define MAX_TREE_BYTES ((size_t)1 << 20)
 
+/* All outcomes of gate-v1, section 7. */
+static const struct {
+    enum gate_outcome outcome;
+    bool of_plan; /* a decision of the packet */
+    bool blocks;  /* the request is denied at the level enforce */
+} outcomes[] = {
+    {OUTCOME_READY, .of_plan = true},
+    {OUTCOME_NEEDS_MORE_EVIDENCE, .of_plan = true, .blocks = true},
+    {OUTCOME_REFUSED, .of_plan = true, .blocks = true},
+    {OUTCOME_UNSUPPORTED_RUNTIME_SHAPE, .of_plan = true, .blocks = true},
+    {OUTCOME_BLOCKED, .blocks = true},
+    {OUTCOME_UNUSABLE, .blocks = true},
+    {.outcome = OUTCOME_EXEMPT},
+    {.outcome = OUTCOME_UNMANAGED},
+    {.outcome = OUTCOME_UNCHANGED},
+    {.outcome = OUTCOME_NOT_EVALUATED},
+    {.outcome = OUTCOME_UNDECIDED},
+};
+
+#define OUTCOME_COUNT (sizeof(outcomes) / sizeof(outcomes[0]))
+_Static_assert(OUTCOME_COUNT + 2 == EVENT_OUTCOME_COUNT, "the names of event.h are not complete");
+
+/* Index into `outcomes`; OUTCOME_COUNT for any other text. */
+static size_t find_outcome(struct str outcome)
+{
+    size_t i = 0;
+
+    while (i < OUTCOME_COUNT && !str_equal(outcome, str_of(gate_outcome_text(outcomes[i].outcome))))
+        i++;
+    return i;
+}
+
 bool event_outcome_known(struct str outcome)
 {
-    for (int i = OUTCOME_READY; i <= OUTCOME_NOT_EVALUATED; i++) {
-        if (str_equal(outcome, str_of(gate_outcome_text((enum gate_outcome)i))))
-            return true;
-    }
-    return false;
+    return find_outcome(outcome) < OUTCOME_COUNT;
 }
 
 bool event_outcome_blocks(struct str outcome)
 {
-    static const enum gate_outcome blocking[] = {OUTCOME_NEEDS_MORE_EVIDENCE, OUTCOME_REFUSED,
-                                                 OUTCOME_UNSUPPORTED_RUNTIME_SHAPE, OUTCOME_BLOCKED,
-                                                 OUTCOME_UNUSABLE};
+    size_t i = find_outcome(outcome);
 
-    for (size_t i = 0; i < sizeof(blocking) / sizeof(blocking[0]); i++) {
-        if (str_equal(outcome, str_of(gate_outcome_text(blocking[i]))))
-            return true;
-    }
-    return false;
+    return i < OUTCOME_COUNT && outcomes[i].blocks;
+}
+
+bool event_outcome_of_plan(struct str outcome)
+{
+    size_t i = find_outcome(outcome);
+
+    return i < OUTCOME_COUNT && outcomes[i].of_plan;
+}
+
+void event_outcome_names(const char *ret_names[static EVENT_OUTCOME_COUNT])
+{
+    for (size_t i = 0; i < OUTCOME_COUNT; i++)
+        ret_names[i] = gate_outcome_text(outcomes[i].outcome);
+    ret_names[OUTCOME_COUNT] = EVENT_UNAVAILABLE;
+    ret_names[OUTCOME_COUNT + 1] = EVENT_TIMEOUT;
 }
 
 /* The part before the slash; *rest begins after it. */

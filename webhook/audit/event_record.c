@@ -134,7 +134,7 @@ static enum event_verdict verdict(bool allowed, struct str outcome)
 /* Denials without a decision: only the request is known (record.h). */
 static bool is_unanswered(struct str outcome)
 {
-    return str_equal(outcome, STR("unavailable")) || str_equal(outcome, STR("timeout"));
+    return str_equal(outcome, STR(EVENT_UNAVAILABLE)) || str_equal(outcome, STR(EVENT_TIMEOUT));
 }
 
 int event_of_record(const cJSON *tree, struct arena *arena, struct events *events,

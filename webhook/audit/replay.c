@@ -73,12 +73,8 @@ static bool outcome_follows(const struct event *event)
 
     if (str_equal(event->outcome, str_of(gate_outcome_text(OUTCOME_BLOCKED))))
         return decision.len == 0 || str_equal(decision, str_of(gate_outcome_text(OUTCOME_READY)));
-    for (int i = OUTCOME_READY; i <= OUTCOME_UNSUPPORTED_RUNTIME_SHAPE; i++) {
-        if (decision.len > 0 &&
-            str_equal(event->outcome, str_of(gate_outcome_text((enum gate_outcome)i))))
-            return str_equal(event->outcome, decision);
-    }
-    return true;
+    return decision.len == 0 || !event_outcome_of_plan(event->outcome) ||
+           str_equal(event->outcome, decision);
 }
 
 static struct str outcome_diff(const struct event *event, struct arena *arena)

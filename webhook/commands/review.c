@@ -153,24 +153,22 @@ static bool review_take_list(const struct option_texts *texts, struct arena *are
     return true;
 }
 
-/* A mistyped outcome would show nothing, and look like peace. */
+/* A misspelt outcome would match nothing and look like "no denials". */
 static bool review_check_outcomes(const struct option_texts *outcomes, const char *command)
 {
-    const char *names[OUTCOME_NOT_EVALUATED + 2] = {"unavailable", "timeout"};
-    const size_t count = sizeof(names) / sizeof(names[0]);
+    const char *names[EVENT_OUTCOME_COUNT];
 
-    for (int i = OUTCOME_READY; i <= OUTCOME_NOT_EVALUATED; i++)
-        names[i + 1] = gate_outcome_text((enum gate_outcome)i);
+    event_outcome_names(names);
     for (size_t i = 0; i < outcomes->count; i++) {
         struct str given = str_of(outcomes->items[i]);
         const char *nearest = NULL;
         bool known = false;
 
-        for (size_t k = 0; k < count && !known; k++)
+        for (size_t k = 0; k < EVENT_OUTCOME_COUNT && !known; k++)
             known = str_equal(given, str_of(names[k]));
         if (known)
             continue;
-        nearest = nearest_name(given, names, count);
+        nearest = nearest_name(given, names, EVENT_OUTCOME_COUNT);
         (void)options_refuse(command, "there is no outcome %s%s%s%s", outcomes->items[i],
                              nearest != NULL ? "; did you mean " : "",
                              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
