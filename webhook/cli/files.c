@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* files - collects the files that the arguments of a command name. */
+
 #include "webhook/cli/files.h"
 
 #include <dirent.h>
@@ -12,10 +14,10 @@
 
 #define FIRST_ROOM 64
 
-static int files_append(struct files *files, const char *path)
+static int append(struct files *files, const char *path)
 {
     if (files->count == FILES_MAX_COUNT) {
-        complain("more than %d files, the most that are read at once", FILES_MAX_COUNT);
+        complain("more than %d files; give fewer at a time", FILES_MAX_COUNT);
         return -E2BIG;
     }
     if (files->count == files->room) {
@@ -33,7 +35,7 @@ static int files_append(struct files *files, const char *path)
     return 0;
 }
 
-static bool ends_as(const char *name, const char *ending)
+static bool ends_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), e = strlen(ending);
 
@@ -42,29 +44,29 @@ static bool ends_as(const char *name, const char *ending)
 
 static bool is_manifest_name(const char *name)
 {
-    return ends_as(name, ".yaml") || ends_as(name, ".yml") || ends_as(name, ".json");
+    return ends_with(name, ".yaml") || ends_with(name, ".yml") || ends_with(name, ".json");
 }
 
-/* `.` and `..`, and what Kubernetes keeps behind a mounted folder (`..data`). */
-static bool is_hidden_folder(const char *name)
+/* `.` and `..`, and the directories that Kubernetes makes in a mounted volume (`..data`). */
+static bool is_hidden_directory(const char *name)
 {
     return strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
 }
 
-static int add_folder(struct files *files, const char *path, bool deep, unsigned depth);
+static int add_directory(struct files *files, const char *path, bool recursive, unsigned depth);
 
-static int add_entry(struct files *files, const char *folder, const char *name, bool deep,
+static int add_entry(struct files *files, const char *directory, const char *name, bool recursive,
                      unsigned depth)
 {
-    struct str path = arena_format(files->arena, "%s/%s", folder, name);
+    struct str path = arena_format(files->arena, "%s/%s", directory, name);
     struct stat status;
 
     if (!str_present(path))
         return -ENOMEM;
     if (stat(path.ptr, &status) == 0 && S_ISDIR(status.st_mode))
-        return deep ? add_folder(files, path.ptr, deep, depth + 1) : 0;
-    /* a broken link with a manifest's name is reported when it is opened */
-    return is_manifest_name(name) ? files_append(files, path.ptr) : 0;
+        return recursive ? add_directory(files, path.ptr, recursive, depth + 1) : 0;
+    /* a broken link with the name of a manifest is reported when it is opened */
+    return is_manifest_name(name) ? append(files, path.ptr) : 0;
 }
 
 static void free_names(struct dirent **names, size_t count)
@@ -74,14 +76,14 @@ static void free_names(struct dirent **names, size_t count)
     free((void *)names);
 }
 
-static int add_folder(struct files *files, const char *path, bool deep, unsigned depth)
+static int add_directory(struct files *files, const char *path, bool recursive, unsigned depth)
 {
     struct dirent **names = NULL;
     int n = 0;
     int r = 0;
 
     if (depth > FILES_MAX_DEPTH) {
-        complain("%s: more than %d folders inside each other", path, FILES_MAX_DEPTH);
+        complain("%s: directories are nested more than %d deep", path, FILES_MAX_DEPTH);
         return -ELOOP;
     }
     n = scandir(path, &names, NULL, alphasort);
@@ -91,22 +93,22 @@ static int add_folder(struct files *files, const char *path, bool deep, unsigned
         return r;
     }
     for (int i = 0; i < n && r == 0; i++) {
-        if (!is_hidden_folder(names[i]->d_name))
-            r = add_entry(files, path, names[i]->d_name, deep, depth);
+        if (!is_hidden_directory(names[i]->d_name))
+            r = add_entry(files, path, names[i]->d_name, recursive, depth);
     }
     free_names(names, (size_t)n);
     return r;
 }
 
-int files_add(struct files *files, const char *path, bool deep)
+int files_add(struct files *files, const char *path, bool recursive)
 {
     struct stat status;
     int r = 0;
 
     if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        r = add_folder(files, path, deep, 0);
+        r = add_directory(files, path, recursive, 0);
     else
-        r = files_append(files, path);
+        r = append(files, path);
     if (r == -ENOMEM)
         complain("out of memory");
     return r;

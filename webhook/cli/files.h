@@ -3,12 +3,12 @@
 #define WEBHOOK_CLI_FILES_H
 
 /*
- * files - the files that a command line means: files, `-`, and folders with their *.yaml, *.yml
- * and *.json, sorted by name, as `kubectl apply -f` takes them.
+ * files - the files that the arguments of a command name: files, `-`, and the *.yaml, *.yml and
+ * *.json files of directories, sorted by name, as `kubectl apply -f` takes them.
  *
- * Errors     files_add(): 0; -ENOMEM; -E2BIG more than FILES_MAX_COUNT; another negative errno
- *            where a folder cannot be read. It says on standard error what is wrong.
- * Ownership  names lie in the arena.
+ * Errors     files_add(): 0; -ENOMEM; -E2BIG: more than FILES_MAX_COUNT files; another negative
+ *            errno: a directory cannot be read. The error is reported on standard error.
+ * Ownership  names are in the arena.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "planner/base/arena.h"
 
 #define FILES_MAX_COUNT 100000
-#define FILES_MAX_DEPTH 32 /* folders in folders, with -R */
+#define FILES_MAX_DEPTH 32 /* nested directories, with -R */
 
 struct files {
     struct arena *arena; /* borrowed */
@@ -26,8 +26,8 @@ struct files {
     size_t room;
 };
 
-/* deep: folders in folders too. What is no folder is added as it stands. */
-int files_add(struct files *files, const char *path, bool deep)
+/* recursive: subdirectories too. A path that is not a directory is added without being opened. */
+int files_add(struct files *files, const char *path, bool recursive)
     __attribute__((warn_unused_result, nonnull));
 
 #endif

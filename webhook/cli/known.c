@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* known - the table of the options that several commands have. */
+
 #include "webhook/cli/known.h"
 
 static const struct option_row known[OPTION_KNOWN_COUNT] = {
@@ -6,37 +8,37 @@ static const struct option_row known[OPTION_KNOWN_COUNT] = {
                        .letter = 'c',
                        .kind = OPTION_TEXT,
                        .value = "FILE",
-                       .help = "configuration of the gate"},
+                       .help = "configuration file of the gate (GateConfiguration)"},
     [OPTION_EVIDENCE] = {.name = "evidence",
                          .kind = OPTION_TEXT,
                          .value = "DIR",
-                         .help = "folder of signed evidence and namespaces"},
+                         .help = "directory of signed evidence and Namespaces"},
     [OPTION_KEYRING] = {.name = "keyring",
                         .letter = 'k',
                         .kind = OPTION_TEXT,
                         .value = "DIR",
-                        .help = "folder of <key-id>.pem public keys"},
+                        .help = "directory of public keys, <key-id>.pem"},
     [OPTION_KUBECONFIG] = {.name = "kubeconfig",
                            .kind = OPTION_TEXT,
                            .value = "FILE",
-                           .help = "evidence from this cluster (as kubectl finds it)"},
+                           .help = "read evidence from this cluster (default: as kubectl)"},
     [OPTION_CONTEXT] = {.name = "context",
                         .kind = OPTION_TEXT,
                         .value = "NAME",
-                        .help = "of the kubeconfig (its current-context)"},
+                        .help = "context in the kubeconfig (default: current-context)"},
     [OPTION_NAMESPACE] = {.name = "namespace",
                           .letter = 'n',
                           .kind = OPTION_TEXT,
                           .value = "NAME",
-                          .help = "only what lies in that namespace"},
+                          .help = "only evidence in that namespace"},
     [OPTION_AS_OF] = {.name = "as-of",
                       .kind = OPTION_TEXT,
                       .value = "TIME",
-                      .help = "as at this moment, as 2026-03-01T12:00:00Z (now)"},
+                      .help = "decide as at 2026-03-01T12:00:00Z (default: now)"},
     [OPTION_RECURSIVE] = {.name = "recursive",
                           .letter = 'R',
                           .kind = OPTION_FLAG,
-                          .help = "folders in folders too"},
+                          .help = "read subdirectories too"},
     [OPTION_OUTPUT] = {.name = "output", .letter = 'o', .kind = OPTION_CHOICE},
 };
 

@@ -2,7 +2,9 @@
 #ifndef WEBHOOK_CLI_KNOWN_H
 #define WEBHOOK_CLI_KNOWN_H
 
-/* known - the options that mean the same in every command that has them. */
+/* known - options that mean the same in every command that has them.
+ *
+ * Their --help texts and short letters are in one table. */
 
 #include "webhook/cli/options.h"
 
@@ -21,10 +23,10 @@ enum option_known {
 
 struct option_row option_known_text(enum option_known which, const char **target);
 struct option_row option_known_flag(enum option_known which, bool *target);
-/* -o, --output, one of these; their list ends with NULL. */
+/* -o, --output: one of these choices; the list ends with NULL. */
 struct option_row option_output(const char *const *choices, const char *help, unsigned *target);
 
-/* The row with an explanation of the command's own. */
+/* The row with another --help text. */
 struct option_row option_explained(struct option_row row, const char *help);
 
 #endif

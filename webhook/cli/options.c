@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* options - reads the options of a subcommand with getopt_long(), and prints --help. */
+
 #include "webhook/cli/options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +13,8 @@
 #include "webhook/cli/status.h"
 #include "webhook/cli/output.h"
 
-#define HELP_COLUMN 30     /* where the explanations of --help begin */
-#define LONG_ONLY_BASE 256 /* getopt's value of row i is this plus i, beyond any letter */
+#define HELP_COLUMN 30     /* column of the explanations in --help */
+#define LONG_ONLY_BASE 256 /* getopt_long() returns this plus i for row i: above any letter */
 
 int options_refuse(const char *command, const char *format, ...)
 {
@@ -25,7 +28,7 @@ int options_refuse(const char *command, const char *format, ...)
     return COMMAND_FAILED;
 }
 
-static void options_print_row(const struct option_row *row)
+static void print_row(const struct option_row *row)
 {
     char left[128];
     char values[96] = "";
@@ -50,22 +53,35 @@ static void options_print_row(const struct option_row *row)
         printf("%-*s%s\n", HELP_COLUMN, left, row->help);
 }
 
-static void options_print_help(const struct options *options, const char *command)
+/* Each line that begins with a command begins with `kubectl` in the plugin of kubectl. */
+static void print_examples(const char *examples, bool plugin)
 {
-    /* examples begin with two blanks and `sandgate` */
+    while (examples[0] != '\0') {
+        size_t len = strcspn(examples, "\n");
+        bool is_command = strncmp(examples, "  sandgate ", sizeof("  sandgate ") - 1) == 0;
+
+        assert(is_command || examples[0] == ' ');
+        printf("%s%.*s\n", plugin && is_command ? "  kubectl" : "",
+               (int)(plugin && is_command ? len - 1 : len),
+               examples + (plugin && is_command ? 1 : 0));
+        examples += len + (examples[len] == '\n' ? 1 : 0);
+    }
+}
+
+static void print_help(const struct options *options, const char *command)
+{
     bool plugin = strncmp(command, "kubectl ", sizeof("kubectl ") - 1) == 0;
 
     printf("Usage: %s [OPTION…]%s%s\n\n%s\n\nOptions:\n", command,
            options->arguments[0] != '\0' ? " " : "", options->arguments, options->about);
     for (size_t i = 0; i < options->row_count; i++)
-        options_print_row(&options->rows[i]);
-    printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "this text");
-    printf("\nExit status:\n%s\n\nExample:\n%s%s\n", options->statuses, plugin ? "  kubectl" : "",
-           options->example + (plugin ? 1 : 0));
+        print_row(&options->rows[i]);
+    printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "print this help");
+    printf("\nExit status:\n%s\n\nExamples:\n", options->statuses);
+    print_examples(options->example, plugin);
 }
 
-static bool options_read_choice(const struct option_row *row, const char *command,
-                                const char *value)
+static bool read_choice(const struct option_row *row, const char *command, const char *value)
 {
     char names[128] = "";
 
@@ -79,14 +95,14 @@ static bool options_read_choice(const struct option_row *row, const char *comman
         (void)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
                        row->choices[i]);
     }
-    (void)options_refuse(command, "--%s is one of: %s", row->name, names);
+    (void)options_refuse(command, "--%s must be one of: %s", row->name, names);
     return false;
 }
 
-static bool options_take(const struct option_row *row, const char *command, const char *value)
+static bool take_value(const struct option_row *row, const char *command, const char *value)
 {
     if (row == NULL)
-        return false; /* getopt gives only what options_prepare() listed */
+        return false; /* cannot happen: getopt_long() returns only values of prepare_tables() */
     switch (row->kind) {
     case OPTION_FLAG:
         *row->target.flag = true;
@@ -102,16 +118,16 @@ static bool options_take(const struct option_row *row, const char *command, cons
         row->target.texts->items[row->target.texts->count++] = value;
         return true;
     case OPTION_CHOICE:
-        return options_read_choice(row, command, value);
+        return read_choice(row, command, value);
     }
     return false;
 }
 
-/* Tables for getopt_long() made of ours; room for every value of OPTION_TEXTS. */
-static bool options_prepare(const struct options *options, size_t argument_count,
-                            struct arena *arena, struct option *longs, char *shorts)
+/* Fills the tables of getopt_long(); allocates space for the values of each OPTION_TEXTS. */
+static bool prepare_tables(const struct options *options, size_t argument_count,
+                           struct arena *arena, struct option *longs, char *shorts)
 {
-    *shorts++ = ':'; /* a missing value is told apart from an unknown option */
+    *shorts++ = ':'; /* then a missing value is not reported as an unknown option */
     *shorts++ = 'h';
     for (size_t i = 0; i < options->row_count; i++) {
         const struct option_row *row = &options->rows[i];
@@ -140,13 +156,24 @@ static bool options_prepare(const struct options *options, size_t argument_count
     return true;
 }
 
-static const struct option_row *options_find(const struct options *options, int value)
+static const struct option_row *find_row(const struct options *options, int value)
 {
     for (size_t i = 0; i < options->row_count; i++) {
         if (value == LONG_ONLY_BASE + (int)i || value == options->rows[i].letter)
             return &options->rows[i];
     }
     return NULL;
+}
+
+/* value: getopt_long()'s optopt: 0 for an unknown or ambiguous long option. */
+static void refuse_unknown(const char *command, const char *shown, int value)
+{
+    if (value >= LONG_ONLY_BASE || strncmp(shown, "--help=", sizeof("--help=") - 1) == 0)
+        (void)options_refuse(command, "%s: this option takes no value", shown);
+    else if (value > 0)
+        (void)options_refuse(command, "unknown option -%c", value);
+    else
+        (void)options_refuse(command, "unknown or ambiguous option %s", shown);
 }
 
 enum options_result options_read(const struct options *options, int argc, char **argv,
@@ -157,7 +184,7 @@ enum options_result options_read(const struct options *options, int argc, char *
     int value = 0;
 
     if (options->row_count > OPTIONS_MAX_ROWS ||
-        !options_prepare(options, (size_t)argc, arena, longs, shorts)) {
+        !prepare_tables(options, (size_t)argc, arena, longs, shorts)) {
         complain("out of memory");
         return OPTIONS_WRONG;
     }
@@ -170,22 +197,19 @@ enum options_result options_read(const struct options *options, int argc, char *
         if (value == -1)
             break;
         if (value == 'h') {
-            options_print_help(options, argv[0]);
+            print_help(options, argv[0]);
             return OPTIONS_HELPED;
         }
         shown = argv[optind - 1];
         if (value == ':') {
-            (void)options_refuse(argv[0], "%s wants a value", shown);
+            (void)options_refuse(argv[0], "%s needs a value", shown);
             return OPTIONS_WRONG;
         }
         if (value == '?') {
-            if (optopt > 0 && optopt < LONG_ONLY_BASE)
-                (void)options_refuse(argv[0], "there is no option -%c", optopt);
-            else
-                (void)options_refuse(argv[0], "there is no option %s, or it takes no value", shown);
+            refuse_unknown(argv[0], shown, optopt);
             return OPTIONS_WRONG;
         }
-        if (!options_take(options_find(options, value), argv[0], optarg))
+        if (!take_value(find_row(options, value), argv[0], optarg))
             return OPTIONS_WRONG;
     }
     *ret_operands = (struct operands){.items = argv + optind, .count = (size_t)(argc - optind)};

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* output - messages, tables, colours and progress for people. */
+
 #include "webhook/cli/output.h"
 
 #include <errno.h>
@@ -22,10 +24,10 @@ static const char *const colour_codes[] = {
     [COLOUR_WARN] = "\033[33m", [COLOUR_FAINT] = "\033[2m",
 };
 
-/* Whether a line of progress stands on the terminal. */
+/* Whether a progress line is on the terminal. */
 static bool progress_shown;
 
-static bool output_moves_terminal(uint32_t character)
+static bool is_unsafe(uint32_t character)
 {
     return text_is_control(character) || text_is_bidi_control(character);
 }
@@ -43,7 +45,7 @@ struct str output_visible(struct arena *arena, struct str s)
         if (n == 0) {
             buffer_add_format(&b, "\\x{%02x}", (unsigned)(unsigned char)s.ptr[i]);
             n = 1;
-        } else if (output_moves_terminal(character)) {
+        } else if (is_unsafe(character)) {
             buffer_add_format(&b, "\\u{%x}", (unsigned)character);
         } else {
             buffer_add(&b, (struct str){.ptr = rest.ptr, .len = n});
@@ -113,17 +115,17 @@ struct table table_make(struct arena *arena, size_t columns)
     };
 }
 
-static bool table_grow(struct table *table)
+static bool grow(struct table *table)
 {
-    size_t room = table->room > 0 ? table->room * 2 : TABLE_FIRST_ROWS;
-    struct table_cell *cells = arena_alloc(table->arena, room * table->columns, sizeof(*cells));
+    size_t capacity = table->capacity > 0 ? table->capacity * 2 : TABLE_FIRST_ROWS;
+    struct table_cell *cells = arena_alloc(table->arena, capacity * table->columns, sizeof(*cells));
 
     if (cells == NULL)
         return false;
     if (table->rows > 0)
         memcpy(cells, table->cells, table->rows * table->columns * sizeof(*cells));
     table->cells = cells;
-    table->room = room;
+    table->capacity = capacity;
     return true;
 }
 
@@ -131,7 +133,7 @@ void table_add(struct table *table, const struct table_cell *cells)
 {
     if (table->error != 0)
         return;
-    if (table->rows == table->room && !table_grow(table)) {
+    if (table->rows == table->capacity && !grow(table)) {
         table->error = -ENOMEM;
         return;
     }
@@ -146,7 +148,7 @@ void table_add(struct table *table, const struct table_cell *cells)
     table->rows++;
 }
 
-/* Characters, near enough for columns: names and codes are ASCII. */
+/* Characters, which is the width in columns for names and codes: they are ASCII. */
 static size_t text_width(struct str s)
 {
     size_t width = 0;
@@ -156,9 +158,8 @@ static size_t text_width(struct str s)
     return width;
 }
 
-/* Nothing is put behind the last cell that has a text. */
-static void table_print_row(const struct table *table, size_t row, const size_t *widths,
-                            FILE *stream)
+/* No blanks are printed after the last cell that has a text. */
+static void print_row(const struct table *table, size_t row, const size_t *widths, FILE *stream)
 {
     const struct table_cell *cells = &table->cells[row * table->columns];
     size_t used = table->columns;
@@ -186,7 +187,7 @@ int table_print(struct table *table, FILE *stream)
         *widest = width > *widest ? width : *widest;
     }
     for (size_t row = 0; row < table->rows; row++)
-        table_print_row(table, row, widths, stream);
+        print_row(table, row, widths, stream);
     return 0;
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* passphrase - reads the passphrase of a private key. */
+
 #include "webhook/cli/passphrase.h"
 
 #include <errno.h>
@@ -59,18 +61,19 @@ int passphrase_read_environment(const char *name, struct passphrase *ret_passphr
     size_t len = value != NULL ? strlen(value) : 0;
 
     if (value == NULL) {
-        complain("the environment has no %s", name);
+        complain("the environment variable %s is not set", name);
         return -ENOENT;
     }
     if (len >= sizeof(ret_passphrase->text)) {
-        complain("%s is longer than %zu bytes", name, sizeof(ret_passphrase->text) - 1);
+        complain("%s: the passphrase is longer than %zu bytes", name,
+                 sizeof(ret_passphrase->text) - 1);
         return -E2BIG;
     }
     memcpy(ret_passphrase->text, value, len + 1);
     return 0;
 }
 
-/* One line, key by key: the terminal neither shows them nor acts on them. */
+/* Reads one line, key by key: in this mode the terminal neither echoes nor interprets keys. */
 static int read_keys(int fd, struct passphrase *passphrase)
 {
     size_t len = 0;
@@ -103,8 +106,8 @@ int passphrase_ask(const char *key_file, struct passphrase *ret_passphrase)
     int r = 0;
 
     if (fd < 0 || tcgetattr(fd, &before) != 0) {
-        complain("%s: the key is encrypted and there is no terminal to ask for its passphrase; "
-                 "give --passphrase-file or --passphrase-env",
+        complain("%s: the key is encrypted, and there is no terminal to ask for its passphrase; "
+                 "use --passphrase-file or --passphrase-env",
                  key_file);
         return -ENXIO;
     }

@@ -3,10 +3,11 @@
 #define WEBHOOK_CLI_PASSPHRASE_H
 
 /*
- * passphrase - where the passphrase of a private key comes from: a file, a variable of the
- * environment, or the terminal, without echo.
+ * passphrase - reads the passphrase of a private key from a file, an environment variable or the
+ * terminal (without echo).
  *
- * Errors     0; negative errno, and says on standard error what is wrong. The caller wipes it.
+ * Errors     0 or negative errno; an error is reported on standard error.
+ * Ownership  the caller wipes the passphrase (cleanup_passphrase).
  */
 
 #include <stddef.h>
@@ -17,12 +18,12 @@ struct passphrase {
     char text[PASSPHRASE_MAX_BYTES]; /* ends with NUL */
 };
 
-/* The file's first line, without its end. */
+/* The first line of the file, without the line end. */
 int passphrase_read_file(const char *path, struct passphrase *ret_passphrase)
     __attribute__((warn_unused_result, nonnull));
 int passphrase_read_environment(const char *name, struct passphrase *ret_passphrase)
     __attribute__((warn_unused_result, nonnull));
-/* -ENXIO where there is no terminal; -ECANCELED at Ctrl-C. */
+/* -ENXIO: there is no terminal; -ECANCELED: Ctrl-C. */
 int passphrase_ask(const char *key_file, struct passphrase *ret_passphrase)
     __attribute__((warn_unused_result, nonnull));
 

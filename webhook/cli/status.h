@@ -5,8 +5,8 @@
 /*
  * status - the exit statuses of the program (gate-v1, section 9).
  *
- * What COMMAND_NO means is defined by each command. COMMAND_FAILED always means that the command
- * could not answer.
+ * Each command defines what COMMAND_NO means. COMMAND_FAILED always means that the command could
+ * not do its work, a wrong option included.
  */
 #define COMMAND_YES 0
 #define COMMAND_NO 1

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* yaml - writes a tree with the emitter of libyaml. */
+
 #include "webhook/cli/yaml.h"
 
 #include <errno.h>
@@ -31,7 +33,7 @@ static bool emit(struct writer *writer, yaml_event_t *event)
     return yaml_emitter_emit(&writer->emitter, event) == 1;
 }
 
-/* Begins with a letter, holds nothing with a meaning, and is none of YAML 1.1's words. */
+/* Begins with a letter, has no character with a meaning, and is not a word of YAML 1.1. */
 static bool is_plain_word(struct str s)
 {
     static const char *const words[] = {"y",  "yes", "n",    "no",   "true",
@@ -57,7 +59,7 @@ static bool is_plain_word(struct str s)
 static bool emit_scalar(struct writer *writer, struct str text, yaml_scalar_style_t style)
 {
     yaml_event_t event;
-    /* libyaml only reads it, in spite of the type */
+    /* libyaml only reads it, although the parameter is not const */
     yaml_char_t *value = (yaml_char_t *)(uintptr_t)(text.len > 0 ? text.ptr : "");
     int plain = style == YAML_PLAIN_SCALAR_STYLE;
 
@@ -105,7 +107,7 @@ static bool emit_end(struct writer *writer, const cJSON *node)
     return r == 1 && emit(writer, &event);
 }
 
-/* As deep as the readers let a document be. */
+/* Recursion is bounded: readers refuse documents deeper than DOCUMENT_MAX_DEPTH. */
 static bool emit_node(struct writer *writer, const cJSON *node)
 {
     const cJSON *child = NULL;

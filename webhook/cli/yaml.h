@@ -3,9 +3,9 @@
 #define WEBHOOK_CLI_YAML_H
 
 /*
- * yaml - a tree as a YAML document: `--output yaml`, and the manifests that sign writes.
+ * yaml - writes a tree as a YAML document: for `--output yaml`, and the manifests of `sign`.
  *
- * Texts are double-quoted, but for plain words that every reader takes for text.
+ * Texts are double-quoted, except plain words that every YAML reader takes for text.
  *
  * Errors     0; -ENOMEM.
  */
@@ -16,8 +16,8 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-/* block_key: the name of a member whose text becomes a block literal, or NULL. Whether a literal
- * can carry a text is for the caller to know. */
+/* block_key: the name of a member whose text is written as a block literal, or NULL. The caller
+ * ensures that a literal can hold the text unchanged. */
 int yaml_write(const cJSON *tree, const char *block_key, struct arena *arena, struct str *ret_text)
     __attribute__((warn_unused_result, nonnull(1, 3, 4)));
 
