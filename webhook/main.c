@@ -17,7 +17,7 @@ static const struct command *const commands[] = {
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 /* As a plugin of kubectl the program is found by its file's name; only what is shown differs. */
-static const char *main_shown_name(const char *argv0)
+static const char *shown_name(const char *argv0)
 {
     const char *slash = argv0 != NULL ? strrchr(argv0, '/') : NULL;
     const char *file = slash != NULL ? slash + 1 : argv0;
@@ -25,7 +25,7 @@ static const char *main_shown_name(const char *argv0)
     return file != NULL && strcmp(file, "kubectl-sandgate") == 0 ? "kubectl sandgate" : "sandgate";
 }
 
-static void main_print_usage(FILE *stream, const char *name)
+static void print_usage(FILE *stream, const char *name)
 {
     fprintf(stream,
             "Usage: %s COMMAND [OPTION…] [ARGUMENT…]\n\n"
@@ -39,7 +39,7 @@ static void main_print_usage(FILE *stream, const char *name)
             name, name);
 }
 
-static int main_refuse_command(const char *name, const char *given)
+static int refuse_command(const char *name, const char *given)
 {
     const char *names[COMMAND_COUNT];
     const char *nearest = NULL;
@@ -55,17 +55,17 @@ static int main_refuse_command(const char *name, const char *given)
     return COMMAND_FAILED;
 }
 
-static int main_run(int argc, char **argv, const char *name)
+static int dispatch(int argc, char **argv, const char *name)
 {
     char shown[NAME_MAX_BYTES];
 
     if (argc < 2) {
-        main_print_usage(stderr, name);
+        print_usage(stderr, name);
         return COMMAND_FAILED;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        main_print_usage(stdout, name);
+        print_usage(stdout, name);
         return COMMAND_YES;
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -78,12 +78,12 @@ static int main_run(int argc, char **argv, const char *name)
             return commands[i]->run(argc - 1, argv + 1);
         }
     }
-    return main_refuse_command(name, argv[1]);
+    return refuse_command(name, argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    int status = main_run(argc, argv, main_shown_name(argc > 0 ? argv[0] : NULL));
+    int status = dispatch(argc, argv, shown_name(argc > 0 ? argv[0] : NULL));
 
     /* a full disk must not look like a success */
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -30,8 +30,8 @@ struct check_line {
     bool deep;
 };
 
-static enum options_result check_read_line(struct check_line *line, int argc, char **argv,
-                                           struct arena *arena, struct operands *ret_operands)
+static enum options_result read_arguments(struct check_line *line, int argc, char **argv,
+                                          struct arena *arena, struct operands *ret_operands)
 {
     struct option_row rows[CHECK_OWN_ROWS + OPEN_RUNTIME_ROWS] = {
         {.name = "filename",
@@ -62,8 +62,8 @@ static enum options_result check_read_line(struct check_line *line, int argc, ch
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-static int check_add_files(const struct check_line *line, const struct operands *operands,
-                           struct files *files)
+static int add_files(const struct check_line *line, const struct operands *operands,
+                     struct files *files)
 {
     int r = 0;
 
@@ -74,7 +74,7 @@ static int check_add_files(const struct check_line *line, const struct operands 
     return r;
 }
 
-static int check_all(struct check *check, const struct files *files, struct arena *arena)
+static int check_files(struct check *check, const struct files *files, struct arena *arena)
 {
     struct progress progress = {.what = "files checked", .total = files->count};
     int r = 0;
@@ -88,7 +88,7 @@ static int check_all(struct check *check, const struct files *files, struct aren
     return r == 0 ? check_show_end(check, arena) : r;
 }
 
-static int check_status(const struct check *check)
+static int exit_status(const struct check *check)
 {
     if (check->unreadable > 0)
         return COMMAND_FAILED;
@@ -99,7 +99,7 @@ static int check_status(const struct check *check)
     return check->denied > 0 ? COMMAND_NO : COMMAND_YES;
 }
 
-static struct str check_namespace(const struct check_line *line, const struct runtime *runtime)
+static struct str default_namespace(const struct check_line *line, const struct runtime *runtime)
 {
     struct str name = runtime_context_namespace(runtime);
 
@@ -108,8 +108,8 @@ static struct str check_namespace(const struct check_line *line, const struct ru
     return name.len > 0 ? name : STR("default");
 }
 
-static int check_in_runtime(const struct check_line *line, const struct files *files,
-                            struct moment now, struct arena *arena)
+static int open_and_check(const struct check_line *line, const struct files *files,
+                          struct moment now, struct arena *arena)
 {
     cleanup_open_runtime struct open_runtime open = {0};
     struct check check = {
@@ -120,18 +120,18 @@ static int check_in_runtime(const struct check_line *line, const struct files *f
 
     if (r != 0)
         return COMMAND_FAILED;
-    check.namespace_name = check_namespace(line, open.runtime);
+    check.namespace_name = default_namespace(line, open.runtime);
     check.snapshot = open.snapshot;
     check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
-    r = check_all(&check, files, arena);
+    r = check_files(&check, files, arena);
     if (r != 0) {
         complain("%s", strerror(-r));
         return COMMAND_FAILED;
     }
-    return check_status(&check);
+    return exit_status(&check);
 }
 
-static int check_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct arena cleanup_arena arena = {0};
     struct check_line line = {0};
@@ -139,7 +139,7 @@ static int check_run(int argc, char **argv)
     struct files files = {.arena = &arena};
     struct moment now = {0};
     const char *problem = NULL;
-    enum options_result result = check_read_line(&line, argc, argv, &arena, &operands);
+    enum options_result result = read_arguments(&line, argc, argv, &arena, &operands);
 
     if (result != OPTIONS_READ)
         return options_status(result);
@@ -150,13 +150,13 @@ static int check_run(int argc, char **argv)
         return options_refuse(argv[0], "%s", problem);
     if (!open_runtime_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
-    if (check_add_files(&line, &operands, &files) != 0)
+    if (add_files(&line, &operands, &files) != 0)
         return COMMAND_FAILED;
-    return check_in_runtime(&line, &files, now, &arena);
+    return open_and_check(&line, &files, now, &arena);
 }
 
 const struct command command_check = {
     .name = "check",
     .summary = "manifests and AdmissionReviews through the gate",
-    .run = check_run,
+    .run = run,
 };

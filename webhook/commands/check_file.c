@@ -140,7 +140,7 @@ static struct str review_name(const struct review *review)
 }
 
 /* As it is, through what the server does with a body. */
-static int check_review(struct check *check, const char *file, size_t line, struct str text,
+static int judge_review(struct check *check, const char *file, size_t line, struct str text,
                         struct arena *arena)
 {
     struct exchange exchange = {0};
@@ -193,7 +193,7 @@ static struct review make_review(const struct check *check, const cJSON *object)
     return review;
 }
 
-static int check_object(struct check *check, const char *file, const struct manifest_object *object,
+static int judge_object(struct check *check, const char *file, const struct manifest_object *object,
                         struct arena *arena)
 {
     struct review review = make_review(check, object->tree);
@@ -229,7 +229,7 @@ static int check_object(struct check *check, const char *file, const struct mani
 }
 
 /* -EBADMSG with its place in reterr. */
-static int check_manifests(struct check *check, const char *file, struct str text,
+static int judge_manifests(struct check *check, const char *file, struct str text,
                            struct arena *arena, struct document_error *reterr)
 {
     struct manifest manifest = manifest_make(text, DOCUMENT_EITHER, arena);
@@ -242,26 +242,26 @@ static int check_manifests(struct check *check, const char *file, struct str tex
             return r;
         if (object.tree == NULL)
             return 0;
-        r = is_review(object.tree) ? check_review(check, file, object.line, object.text, arena)
-                                   : check_object(check, file, &object, arena);
+        r = is_review(object.tree) ? judge_review(check, file, object.line, object.text, arena)
+                                   : judge_object(check, file, &object, arena);
         if (r != 0)
             return r;
     }
 }
 
-static int check_text(struct check *check, const char *file, struct str text, struct arena *arena)
+static int judge_text(struct check *check, const char *file, struct str text, struct arena *arena)
 {
     struct document_error error = {0};
     bool review = false;
     int r = read_kind(text, arena, &review);
 
     if (r == 0 && review)
-        return check_review(check, file, 0, text, arena);
+        return judge_review(check, file, 0, text, arena);
     if (r != 0 && r != -EBADMSG && r != -E2BIG)
         return r;
-    r = check_manifests(check, file, text, arena, &error);
+    r = judge_manifests(check, file, text, arena, &error);
     if (r == -EBADMSG && looks_like_review(text))
-        return check_review(check, file, 0, text, arena);
+        return judge_review(check, file, 0, text, arena);
     if (r == -EBADMSG)
         complain_at(file, error.line, error.column, str_of(error.what));
     else if (r == -E2BIG)
@@ -279,7 +279,7 @@ int check_file(struct check *check, const char *file)
     int r = input_read_file(file, CHECK_MAX_FILE_BYTES, &arena, &text);
 
     if (r == 0)
-        return check_text(check, file, text, &arena);
+        return judge_text(check, file, text, &arena);
     if (r == -ENOMEM)
         return r;
     if (r == -EFBIG)

@@ -30,8 +30,8 @@ struct evidence_line {
     unsigned output;
 };
 
-static enum options_result evidence_read_line(struct evidence_line *line, int argc, char **argv,
-                                              struct arena *arena, struct operands *ret_operands)
+static enum options_result read_arguments(struct evidence_line *line, int argc, char **argv,
+                                          struct arena *arena, struct operands *ret_operands)
 {
     struct option_row rows[EVIDENCE_OWN_ROWS + OPEN_RUNTIME_ROWS] = {
         option_known_text(OPTION_NAMESPACE, &line->namespace_name),
@@ -271,7 +271,7 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
     return table_print(&table, stdout);
 }
 
-static int evidence_list(const struct evidence_line *line, struct moment now, struct arena *arena)
+static int open_and_list(const struct evidence_line *line, struct moment now, struct arena *arena)
 {
     cleanup_open_runtime struct open_runtime open = {0};
     int r = open_runtime(&line->runtime, &open);
@@ -290,14 +290,14 @@ static int evidence_list(const struct evidence_line *line, struct moment now, st
     return COMMAND_YES;
 }
 
-static int evidence_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct arena cleanup_arena arena = {0};
     struct evidence_line line = {0};
     struct operands operands = {0};
     struct moment now = {0};
     const char *problem = NULL;
-    enum options_result result = evidence_read_line(&line, argc, argv, &arena, &operands);
+    enum options_result result = read_arguments(&line, argc, argv, &arena, &operands);
 
     if (result != OPTIONS_READ)
         return options_status(result);
@@ -308,11 +308,11 @@ static int evidence_run(int argc, char **argv)
         return options_refuse(argv[0], "%s", problem);
     if (!open_runtime_moment(line.as_of, &now))
         return options_refuse(argv[0], "--as-of must be a time such as 2026-03-01T12:00:00Z");
-    return evidence_list(&line, now, &arena);
+    return open_and_list(&line, now, &arena);
 }
 
 const struct command command_evidence = {
     .name = "evidence",
     .summary = "state, age and signers of evidence",
-    .run = evidence_run,
+    .run = run,
 };

@@ -25,7 +25,7 @@ static int complain_memory(const char *file)
     return COMMAND_FAILED;
 }
 
-static int plan_read(const char *file, struct arena *arena, struct str *ret_text, cJSON **ret_tree)
+static int read_input(const char *file, struct arena *arena, struct str *ret_text, cJSON **ret_tree)
 {
     const struct document_options options = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
     struct document_error error = {0};
@@ -92,7 +92,7 @@ static void add_declaration(struct table *table, struct arena *arena, const cJSO
              COLOUR_PLAIN);
 }
 
-static int plan_print_table(const struct plan *plan, const cJSON *packet, struct arena *arena)
+static int print_table(const struct plan *plan, const cJSON *packet, struct arena *arena)
 {
     const cJSON *profile = tree_get(packet, "hardening_profile");
     struct table table = table_make(arena, 2);
@@ -108,7 +108,7 @@ static int plan_print_table(const struct plan *plan, const cJSON *packet, struct
     return table_print(&table, stdout);
 }
 
-static int plan_print(const struct plan *plan, enum plan_output output, struct arena *arena)
+static int print_packet(const struct plan *plan, enum plan_output output, struct arena *arena)
 {
     const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
     struct document_error error = {0};
@@ -123,15 +123,15 @@ static int plan_print(const struct plan *plan, enum plan_output output, struct a
     if (r != 0)
         return r;
     return output == PLAN_OUTPUT_YAML ? yaml_print(packet, arena, stdout)
-                                      : plan_print_table(plan, packet, arena);
+                                      : print_table(plan, packet, arena);
 }
 
-static int plan_file(const char *file, enum plan_output output, struct arena *arena)
+static int plan_and_print(const char *file, enum plan_output output, struct arena *arena)
 {
     struct str text = {0};
     cJSON *tree = NULL;
     struct plan plan = {0};
-    int r = plan_read(file, arena, &text, &tree);
+    int r = read_input(file, arena, &text, &tree);
 
     if (r != COMMAND_YES)
         return r;
@@ -144,13 +144,13 @@ static int plan_file(const char *file, enum plan_output output, struct arena *ar
         return COMMAND_FAILED;
     }
     if (r == 0)
-        r = plan_print(&plan, output, arena);
+        r = print_packet(&plan, output, arena);
     if (r != 0)
         return complain_memory(file);
     return plan_admits(&plan) ? COMMAND_YES : COMMAND_NO;
 }
 
-static int plan_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     unsigned output = PLAN_OUTPUT_JSON;
     const struct option_row rows[] = {
@@ -176,11 +176,11 @@ static int plan_run(int argc, char **argv)
         return options_status(result);
     if (operands.count != 1)
         return options_refuse(argv[0], "one FILE is needed, or - for standard input");
-    return plan_file(operands.items[0], (enum plan_output)output, &arena);
+    return plan_and_print(operands.items[0], (enum plan_output)output, &arena);
 }
 
 const struct command command_plan = {
     .name = "plan",
     .summary = "planner input to packet",
-    .run = plan_run,
+    .run = run,
 };

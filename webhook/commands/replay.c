@@ -26,7 +26,7 @@ struct replays {
     uint64_t same, same_cut, differs, no_input, no_plan, broken, torn, too_long;
 };
 
-static int replay_print_text(struct arena *arena, struct str text, enum output_colour colour)
+static int print_text(struct arena *arena, struct str text, enum output_colour colour)
 {
     struct str shown = output_visible(arena, text);
 
@@ -37,7 +37,7 @@ static int replay_print_text(struct arena *arena, struct str text, enum output_c
 }
 
 /* The lines of a diff, each made visible. */
-static int replay_print_diff(struct arena *arena, struct str diff)
+static int print_diff(struct arena *arena, struct str diff)
 {
     while (diff.len > 0) {
         const char *end = memchr(diff.ptr, '\n', diff.len);
@@ -46,11 +46,11 @@ static int replay_print_diff(struct arena *arena, struct str diff)
         int r = 0;
 
         fputs("  ", stdout);
-        r = replay_print_text(arena, (struct str){diff.ptr, len},
-                              sign == '-'   ? COLOUR_BAD
-                              : sign == '+' ? COLOUR_GOOD
-                              : sign == '@' ? COLOUR_FAINT
-                                            : COLOUR_PLAIN);
+        r = print_text(arena, (struct str){diff.ptr, len},
+                       sign == '-'   ? COLOUR_BAD
+                       : sign == '+' ? COLOUR_GOOD
+                       : sign == '@' ? COLOUR_FAINT
+                                     : COLOUR_PLAIN);
         if (r < 0)
             return r;
         fputc('\n', stdout);
@@ -60,7 +60,7 @@ static int replay_print_diff(struct arena *arena, struct str diff)
     return 0;
 }
 
-static struct str replay_object(const struct event *e, struct arena *arena)
+static struct str object_text(const struct event *e, struct arena *arena)
 {
     return arena_format(arena, "%.*s/%.*s/%.*s", (int)e->namespace_name.len,
                         str_present(e->namespace_name) ? e->namespace_name.ptr : "",
@@ -69,11 +69,11 @@ static struct str replay_object(const struct event *e, struct arena *arena)
                         str_present(e->name) ? e->name.ptr : "");
 }
 
-static int replay_print_table(const struct event *event, const struct replay *replay,
-                              struct str source, struct arena *arena)
+static int print_table(const struct event *event, const struct replay *replay, struct str source,
+                       struct arena *arena)
 {
     struct str head = arena_format(arena, "%.*s: ", (int)source.len, source.ptr);
-    struct str object = replay_object(event, arena);
+    struct str object = object_text(event, arena);
     struct str tail = arena_format(arena, " at %.*s  %.*s", (int)replay->where.len,
                                    replay->where.ptr, (int)event->time_text.len,
                                    str_present(event->time_text) ? event->time_text.ptr : "");
@@ -82,24 +82,24 @@ static int replay_print_table(const struct event *event, const struct replay *re
     if (!str_present(head) || !str_present(object) || !str_present(tail))
         return -ENOMEM;
     progress_hide();
-    r = replay_print_text(arena, head, COLOUR_PLAIN);
+    r = print_text(arena, head, COLOUR_PLAIN);
     if (r == 0)
-        r = replay_print_text(arena, object, COLOUR_PLAIN);
+        r = print_text(arena, object, COLOUR_PLAIN);
     fputs(": ", stdout);
     output_print(stdout, COLOUR_BAD, STR("differs"));
     if (r == 0)
-        r = replay_print_text(arena, tail, COLOUR_PLAIN);
+        r = print_text(arena, tail, COLOUR_PLAIN);
     fputc('\n', stdout);
     if (r == 0 && str_present(replay->diff))
-        return replay_print_diff(arena, replay->diff);
+        return print_diff(arena, replay->diff);
     printf("  recorded %.*s\n", (int)event->packet_sha256.len,
            str_is_sha256(event->packet_sha256) ? event->packet_sha256.ptr : "");
     printf("  again    %.*s\n", (int)replay->sha256.len, replay->sha256.ptr);
     return r;
 }
 
-static int replay_print_json(const struct event *event, const struct replay *replay,
-                             struct str source, bool first, struct arena *arena)
+static int print_json(const struct event *event, const struct replay *replay, struct str source,
+                      bool first, struct arena *arena)
 {
     struct buffer b = buffer_make(arena, REPLAY_MAX_JSON_BYTES);
     const struct {
@@ -107,7 +107,7 @@ static int replay_print_json(const struct event *event, const struct replay *rep
         struct str text;
     } members[] = {
         {"source", source},
-        {"object", replay_object(event, arena)},
+        {"object", object_text(event, arena)},
         {"time", event->time_text},
         {"id", event->id},
         {"where", replay->where},
@@ -130,8 +130,8 @@ static int replay_print_json(const struct event *event, const struct replay *rep
     return 0;
 }
 
-static int replay_count(struct replays *run, const struct event *event, struct str source,
-                        struct arena *arena)
+static int count_event(struct replays *run, const struct event *event, struct str source,
+                       struct arena *arena)
 {
     struct replay replay = {0};
     int r = replay_event(event, arena, &replay);
@@ -146,11 +146,11 @@ static int replay_count(struct replays *run, const struct event *event, struct s
         return 0;
     run->differs++;
     return run->output == REPLAY_OUTPUT_TABLE
-               ? replay_print_table(event, &replay, source, arena)
-               : replay_print_json(event, &replay, source, run->differs == 1, arena);
+               ? print_table(event, &replay, source, arena)
+               : print_json(event, &replay, source, run->differs == 1, arena);
 }
 
-static int replay_text(struct replays *run, const struct lines *lines, struct str text)
+static int take_text(struct replays *run, const struct lines *lines, struct str text)
 {
     struct arena cleanup_arena arena = {.limit_bytes = REPLAY_MAX_EVENT_BYTES};
     enum event_kind kind = EVENT_BLANK;
@@ -162,14 +162,14 @@ static int replay_text(struct replays *run, const struct lines *lines, struct st
         r = event_read(text, &arena, &events, &kind);
     source = arena_format(&arena, "%s:%llu", lines->path, (unsigned long long)lines->line);
     for (size_t i = 0; r == 0 && i < events.count; i++)
-        r = str_present(source) ? replay_count(run, &events.items[i], source, &arena) : -ENOMEM;
+        r = str_present(source) ? count_event(run, &events.items[i], source, &arena) : -ENOMEM;
     if (r == -ENOMEM)
         kind = EVENT_BROKEN; /* more in it than the limit lets us hold */
     run->broken += kind == EVENT_BROKEN;
     return r == -ENOMEM ? 0 : r;
 }
 
-static int replay_file(struct replays *run, const char *path)
+static int read_file(struct replays *run, const char *path)
 {
     struct lines cleanup_lines lines = {.fd = -1};
     struct progress progress = {.what = "MiB read"};
@@ -178,7 +178,7 @@ static int replay_file(struct replays *run, const char *path)
 
     progress.total = r == 0 ? (size_t)(lines.size >> 20) : 0;
     while (r == 0 && (r = lines_next(&lines, &text)) == 1) {
-        r = replay_text(run, &lines, text);
+        r = take_text(run, &lines, text);
         while (progress.total > 0 && (lines.bytes_read >> 20) > progress.done)
             progress_step(&progress);
     }
@@ -192,7 +192,7 @@ static int replay_file(struct replays *run, const char *path)
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
-static void replay_print_end(const struct replays *run)
+static void print_end(const struct replays *run)
 {
     uint64_t same = run->same + run->same_cut, lost = run->broken + run->torn + run->too_long;
 
@@ -219,17 +219,17 @@ static void replay_print_end(const struct replays *run)
         complain("%llu lines cannot be read", (unsigned long long)lost);
 }
 
-static int replay_all(struct replays *run, const struct operands *operands)
+static int read_files(struct replays *run, const struct operands *operands)
 {
     int status = COMMAND_YES;
 
     if (run->output == REPLAY_OUTPUT_JSON)
         printf("{\"schema\":\"" REPLAY_SCHEMA "\",\"differences\":[");
     for (size_t i = 0; i < operands->count; i++) {
-        if (replay_file(run, operands->items[i]) != COMMAND_YES)
+        if (read_file(run, operands->items[i]) != COMMAND_YES)
             status = COMMAND_FAILED;
     }
-    replay_print_end(run);
+    print_end(run);
     if (status == COMMAND_YES && run->same + run->same_cut + run->differs == 0) {
         complain("nothing to replay: no decision with an input in it");
         return COMMAND_FAILED;
@@ -237,7 +237,7 @@ static int replay_all(struct replays *run, const struct operands *operands)
     return status == COMMAND_YES && run->differs > 0 ? COMMAND_NO : status;
 }
 
-static int replay_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     unsigned output = REPLAY_OUTPUT_TABLE;
     const struct option_row rows[] = {
@@ -272,11 +272,11 @@ static int replay_run(int argc, char **argv)
     if (operands.count == 0)
         return options_refuse(argv[0], "FILE is needed, or - for standard input");
     run.output = (enum replay_output)output;
-    return replay_all(&run, &operands);
+    return read_files(&run, &operands);
 }
 
 const struct command command_replay = {
     .name = "replay",
     .summary = "recorded decisions planned again and compared",
-    .run = replay_run,
+    .run = run,
 };

@@ -54,8 +54,8 @@ struct review_line {
         .help = (text), .target.texts = &line->field                                               \
     }
 
-static enum options_result review_read_line(struct review_line *line, int argc, char **argv,
-                                            struct arena *arena, struct operands *ret_operands)
+static enum options_result read_arguments(struct review_line *line, int argc, char **argv,
+                                          struct arena *arena, struct operands *ret_operands)
 {
     const struct option_row rows[] = {
         {.name = "since",
@@ -112,7 +112,7 @@ static enum options_result review_read_line(struct review_line *line, int argc, 
 }
 
 /* RFC 3339, or a whole number with m, h or d: so long ago. */
-static bool review_read_time(const char *text, struct moment *ret_moment)
+static bool read_time(const char *text, struct moment *ret_moment)
 {
     struct str s = str_of(text);
     struct str digits = {s.ptr, s.len > 0 ? s.len - 1 : 0};
@@ -140,8 +140,8 @@ static bool review_read_time(const char *text, struct moment *ret_moment)
     return true;
 }
 
-static bool review_take_list(const struct option_texts *texts, struct arena *arena,
-                             struct str_list *ret_list)
+static bool take_list(const struct option_texts *texts, struct arena *arena,
+                      struct str_list *ret_list)
 {
     struct str *items = arena_alloc(arena, texts->count + 1, sizeof(*items));
 
@@ -154,7 +154,7 @@ static bool review_take_list(const struct option_texts *texts, struct arena *are
 }
 
 /* A misspelt outcome would match nothing and look like "no denials". */
-static bool review_check_outcomes(const struct option_texts *outcomes, const char *command)
+static bool check_outcomes(const struct option_texts *outcomes, const char *command)
 {
     const char *names[EVENT_OUTCOME_COUNT];
 
@@ -177,32 +177,32 @@ static bool review_check_outcomes(const struct option_texts *outcomes, const cha
     return true;
 }
 
-static bool review_take_filter(const struct review_line *line, const char *command,
-                               struct arena *arena, struct report_filter *filter)
+static bool take_filter(const struct review_line *line, const char *command, struct arena *arena,
+                        struct report_filter *filter)
 {
     filter->allowed = line->allowed;
     filter->has_since = line->since != NULL;
     filter->has_until = line->until != NULL;
-    if (filter->has_since && !review_read_time(line->since, &filter->since)) {
+    if (filter->has_since && !read_time(line->since, &filter->since)) {
         (void)options_refuse(command, "--since is a time such as 2026-03-01T12:00:00Z, or 24h");
         return false;
     }
-    if (filter->has_until && !review_read_time(line->until, &filter->until)) {
+    if (filter->has_until && !read_time(line->until, &filter->until)) {
         (void)options_refuse(command, "--until is a time such as 2026-03-01T12:00:00Z, or 24h");
         return false;
     }
-    if (!review_check_outcomes(&line->outcomes, command))
+    if (!check_outcomes(&line->outcomes, command))
         return false;
-    return review_take_list(&line->namespaces, arena, &filter->namespaces) &&
-           review_take_list(&line->outcomes, arena, &filter->outcomes) &&
-           review_take_list(&line->findings, arena, &filter->findings) &&
-           review_take_list(&line->users, arena, &filter->users) &&
-           review_take_list(&line->workloads, arena, &filter->workloads) &&
-           review_take_list(&line->images, arena, &filter->images);
+    return take_list(&line->namespaces, arena, &filter->namespaces) &&
+           take_list(&line->outcomes, arena, &filter->outcomes) &&
+           take_list(&line->findings, arena, &filter->findings) &&
+           take_list(&line->users, arena, &filter->users) &&
+           take_list(&line->workloads, arena, &filter->workloads) &&
+           take_list(&line->images, arena, &filter->images);
 }
 
 /* 0, or COMMAND_FAILED where the file cannot be read; the others are read all the same. */
-static int review_file(struct log_review *review, const char *path, bool follow)
+static int read_file(struct log_review *review, const char *path, bool follow)
 {
     struct lines cleanup_lines lines = {.fd = -1};
     int r = lines_open(path, &lines);
@@ -225,7 +225,7 @@ static int review_file(struct log_review *review, const char *path, bool follow)
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
-static int review_compare(struct log_review *review, const char *path)
+static int compare(struct log_review *review, const char *path)
 {
     struct file_folder cleanup_folder folder = {0};
     struct arena cleanup_arena arena = {0};
@@ -247,7 +247,7 @@ static int review_compare(struct log_review *review, const char *path)
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
-static int review_all(struct log_review *review, const struct review_line *line,
+static int read_files(struct log_review *review, const struct review_line *line,
                       const struct operands *operands)
 {
     int status = COMMAND_YES;
@@ -256,11 +256,11 @@ static int review_all(struct log_review *review, const struct review_line *line,
     for (size_t i = 0; r == 0 && i < operands->count; i++) {
         bool last = i + 1 == operands->count;
 
-        if (review_file(review, operands->items[i], line->follow && last) != COMMAND_YES)
+        if (read_file(review, operands->items[i], line->follow && last) != COMMAND_YES)
             status = COMMAND_FAILED;
     }
     report_finish(&review->report);
-    if (line->compare != NULL && review_compare(review, line->compare) != COMMAND_YES)
+    if (line->compare != NULL && compare(review, line->compare) != COMMAND_YES)
         status = COMMAND_FAILED;
     if (r == 0)
         r = review_print(review);
@@ -274,13 +274,13 @@ static int review_all(struct log_review *review, const struct review_line *line,
     return status;
 }
 
-static int review_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct arena cleanup_arena arena = {0};
     struct log_review review = {.output = REVIEW_OUTPUT_TABLE};
     struct review_line line = {0};
     struct operands operands = {0};
-    enum options_result result = review_read_line(&line, argc, argv, &arena, &operands);
+    enum options_result result = read_arguments(&line, argc, argv, &arena, &operands);
     int status = COMMAND_FAILED;
 
     if (result != OPTIONS_READ)
@@ -299,8 +299,8 @@ static int review_run(int argc, char **argv)
     review.report.replay = true;
     if (review.output == REVIEW_OUTPUT_HTML)
         review.report.made_at = clock_now();
-    if (review_take_filter(&line, argv[0], &arena, &review.report.filter))
-        status = review_all(&review, &line, &operands);
+    if (take_filter(&line, argv[0], &arena, &review.report.filter))
+        status = read_files(&review, &line, &operands);
     report_done(&review.report);
     return status;
 }
@@ -308,5 +308,5 @@ static int review_run(int argc, char **argv)
 const struct command command_review = {
     .name = "review",
     .summary = "denials and their reasons, out of audit logs",
-    .run = review_run,
+    .run = run,
 };

@@ -7,7 +7,7 @@
 /* In the order of enum log_level, from LOG_LEVEL_ERROR on. */
 static const char *const serve_levels[] = {"error", "warn", "info", "debug", NULL};
 
-static int serve_command(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct serve_options serve = {0};
     unsigned level = LOG_LEVEL_INFO - LOG_LEVEL_ERROR;
@@ -62,5 +62,5 @@ static int serve_command(int argc, char **argv)
 const struct command command_serve = {
     .name = "serve",
     .summary = "the webhook",
-    .run = serve_command,
+    .run = run,
 };

@@ -47,7 +47,7 @@ static const char sign_about[] =
     "its\n"
     "signatures. The document must be valid evidence; its bytes are kept as they are.";
 
-static enum options_result sign_read_line(struct sign_line *line, int argc, char **argv,
+static enum options_result read_arguments(struct sign_line *line, int argc, char **argv,
                                           struct arena *arena, struct operands *ret_operands)
 {
     const struct option_row rows[] = {
@@ -103,7 +103,7 @@ static enum options_result sign_read_line(struct sign_line *line, int argc, char
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-static int sign_get_passphrase(const struct sign_line *line, struct passphrase *passphrase)
+static int get_passphrase(const struct sign_line *line, struct passphrase *passphrase)
 {
     if (line->passphrase_file != NULL)
         return passphrase_read_file(line->passphrase_file, passphrase);
@@ -113,7 +113,7 @@ static int sign_get_passphrase(const struct sign_line *line, struct passphrase *
 }
 
 /* The key, and nothing of its text left behind in memory. */
-static int sign_read_key(const struct sign_line *line, struct signer **ret_signer)
+static int read_key(const struct sign_line *line, struct signer **ret_signer)
 {
     cleanup_passphrase struct passphrase passphrase = {0};
     struct arena cleanup_arena arena = {0};
@@ -128,7 +128,7 @@ static int sign_read_key(const struct sign_line *line, struct signer **ret_signe
     }
     encrypted = signer_needs_passphrase(pem);
     if (encrypted)
-        r = sign_get_passphrase(line, &passphrase);
+        r = get_passphrase(line, &passphrase);
     if (r == 0) {
         r = signer_read(pem, encrypted ? passphrase.text : NULL, ret_signer, &what);
         if (r != 0)
@@ -154,7 +154,7 @@ static struct str id_of_file(const char *path)
     return id;
 }
 
-static int sign_write_output(const char *path, struct str text, struct arena *arena)
+static int write_output(const char *path, struct str text, struct arena *arena)
 {
     struct str beside = {0};
     int fd = -1;
@@ -183,8 +183,8 @@ static int sign_write_output(const char *path, struct str text, struct arena *ar
     return COMMAND_FAILED;
 }
 
-static int sign_target(const struct sign_line *line, const struct sign_target *target,
-                       const struct signer *signer, struct arena *arena)
+static int sign_document(const struct sign_line *line, const struct sign_target *target,
+                         const struct signer *signer, struct arena *arena)
 {
     struct sign_manifest manifest = {
         .before = target->configmap,
@@ -214,11 +214,11 @@ static int sign_target(const struct sign_line *line, const struct sign_target *t
                  r == -EINVAL ? "no manifest can carry these bytes exactly" : strerror(-r));
         return COMMAND_FAILED;
     }
-    return sign_write_output(line->output, text, arena);
+    return write_output(line->output, text, arena);
 }
 
 /* What can be said to be wrong before any file is opened. */
-static int sign_check_line(const struct sign_line *line, const char *command)
+static int check_arguments(const struct sign_line *line, const char *command)
 {
     struct str id = {0};
 
@@ -235,14 +235,14 @@ static int sign_check_line(const struct sign_line *line, const char *command)
     return COMMAND_YES;
 }
 
-static int sign_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     cleanup_signer struct signer *signer = NULL;
     struct arena cleanup_arena arena = {0};
     struct sign_line line = {0};
     struct operands operands = {0};
     struct sign_target target = {0};
-    enum options_result result = sign_read_line(&line, argc, argv, &arena, &operands);
+    enum options_result result = read_arguments(&line, argc, argv, &arena, &operands);
 
     if (result != OPTIONS_READ)
         return options_status(result);
@@ -251,17 +251,17 @@ static int sign_run(int argc, char **argv)
     if (line.key == NULL)
         return options_refuse(argv[0], "--key FILE is needed");
     line.file = operands.items[0];
-    if (sign_check_line(&line, argv[0]) != COMMAND_YES)
+    if (check_arguments(&line, argv[0]) != COMMAND_YES)
         return COMMAND_FAILED;
     /* the document first: nobody likes to type a passphrase for nothing */
     if (sign_target_read(line.file, line.name, &arena, &target) != 0 ||
-        sign_read_key(&line, &signer) != 0)
+        read_key(&line, &signer) != 0)
         return COMMAND_FAILED;
-    return sign_target(&line, &target, signer, &arena);
+    return sign_document(&line, &target, signer, &arena);
 }
 
 const struct command command_sign = {
     .name = "sign",
     .summary = "a document into a signed ConfigMap",
-    .run = sign_run,
+    .run = run,
 };

@@ -47,8 +47,8 @@ struct str signer_public_der(const struct signer *signer)
                         .len = signer->public_der.size};
 }
 
-static int signer_import(struct signer *signer, struct str pem, const char *passphrase,
-                         const char **reterr_what)
+static int import_key(struct signer *signer, struct str pem, const char *passphrase,
+                      const char **reterr_what)
 {
     cleanup_x509_key gnutls_x509_privkey_t key = NULL;
     bool encrypted = signer_needs_passphrase(pem);
@@ -75,7 +75,7 @@ static int signer_import(struct signer *signer, struct str pem, const char *pass
     return gnutls_privkey_import_x509(signer->key, key, GNUTLS_PRIVKEY_IMPORT_COPY) < 0 ? -EIO : 0;
 }
 
-static int signer_choose_ecdsa(struct signer *signer, const char **reterr_what)
+static int choose_ecdsa(struct signer *signer, const char **reterr_what)
 {
     gnutls_ecc_curve_t curve = GNUTLS_ECC_CURVE_INVALID;
 
@@ -92,7 +92,7 @@ static int signer_choose_ecdsa(struct signer *signer, const char **reterr_what)
     return 0;
 }
 
-static int signer_choose_algorithm(struct signer *signer, const char **reterr_what)
+static int choose_algorithm(struct signer *signer, const char **reterr_what)
 {
     unsigned bits = 0;
     int kind = gnutls_privkey_get_pk_algorithm(signer->key, &bits);
@@ -102,7 +102,7 @@ static int signer_choose_algorithm(struct signer *signer, const char **reterr_wh
         signer->algorithm = GNUTLS_SIGN_EDDSA_ED25519;
         return 0;
     case GNUTLS_PK_ECDSA:
-        return signer_choose_ecdsa(signer, reterr_what);
+        return choose_ecdsa(signer, reterr_what);
     case GNUTLS_PK_RSA:
     case GNUTLS_PK_RSA_PSS:
         signer->algorithm =
@@ -114,7 +114,7 @@ static int signer_choose_algorithm(struct signer *signer, const char **reterr_wh
     }
 }
 
-static int signer_make_public(struct signer *signer, const char **reterr_what)
+static int make_public(struct signer *signer, const char **reterr_what)
 {
     cleanup_public_key gnutls_pubkey_t key = NULL;
 
@@ -143,11 +143,11 @@ int signer_read(struct str pem, const char *passphrase, struct signer **ret_sign
     signer = calloc(1, sizeof(*signer));
     if (signer == NULL)
         return -ENOMEM;
-    r = signer_import(signer, pem, passphrase, reterr_what);
+    r = import_key(signer, pem, passphrase, reterr_what);
     if (r == 0)
-        r = signer_choose_algorithm(signer, reterr_what);
+        r = choose_algorithm(signer, reterr_what);
     if (r == 0)
-        r = signer_make_public(signer, reterr_what);
+        r = make_public(signer, reterr_what);
     if (r != 0)
         return r;
     *ret_signer = signer;

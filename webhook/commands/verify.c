@@ -158,9 +158,8 @@ static bool is_well_signed(const struct evidence *evidence)
     return evidence->state == EVIDENCE_VALID || evidence->state == EVIDENCE_OTHER_AUDIENCE;
 }
 
-static int verify_configmap(struct verify *verify, struct str file,
-                            const struct evidence_source *source, bool labelled,
-                            struct arena *arena)
+static int check_configmap(struct verify *verify, struct str file,
+                           const struct evidence_source *source, bool labelled, struct arena *arena)
 {
     __attribute__((cleanup(drop_evidence))) struct evidence *evidence = NULL;
     struct verdict verdict = {.file = file, .source = source};
@@ -186,7 +185,7 @@ static int verify_configmap(struct verify *verify, struct str file,
 }
 
 /* 0 also for a file that cannot be read: that is counted. */
-static int verify_file(struct verify *verify, const char *file)
+static int check_file(struct verify *verify, const char *file)
 {
     struct arena cleanup_arena arena = {0};
     struct document_error error = {0};
@@ -209,7 +208,7 @@ static int verify_file(struct verify *verify, const char *file)
         if (r != 0 || object.tree == NULL)
             break;
         if (configmap_read(object.tree, &source, &labelled))
-            r = verify_configmap(verify, str_of(file), &source, labelled, &arena);
+            r = check_configmap(verify, str_of(file), &source, labelled, &arena);
     }
     if (r == -EBADMSG || r == -E2BIG) {
         if (r == -EBADMSG)
@@ -222,8 +221,8 @@ static int verify_file(struct verify *verify, const char *file)
     return r;
 }
 
-static int verify_files(struct verify *verify, const struct operands *operands, bool deep,
-                        struct arena *arena)
+static int check_files(struct verify *verify, const struct operands *operands, bool deep,
+                       struct arena *arena)
 {
     struct files files = {.arena = arena};
     struct progress progress = {.what = "files"};
@@ -237,7 +236,7 @@ static int verify_files(struct verify *verify, const struct operands *operands, 
     buffer_add_char(&verify->json, '[');
     progress.total = files.count;
     for (size_t i = 0; i < files.count && r == 0; i++) {
-        r = verify_file(verify, files.items[i]);
+        r = check_file(verify, files.items[i]);
         progress_step(&progress);
     }
     progress_hide();
@@ -262,7 +261,7 @@ static int verify_files(struct verify *verify, const struct operands *operands, 
     return verify->invalid == 0 ? COMMAND_YES : COMMAND_NO;
 }
 
-static int verify_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const char *keyring_directory = NULL;
     unsigned output = VERIFY_OUTPUT_TABLE;
@@ -305,11 +304,11 @@ static int verify_run(int argc, char **argv)
     }
     verify.keyring = keyring;
     verify.output = (enum verify_output)output;
-    return verify_files(&verify, &operands, deep, &arena);
+    return check_files(&verify, &operands, deep, &arena);
 }
 
 const struct command command_verify = {
     .name = "verify",
     .summary = "who signed evidence, and whether it is valid",
-    .run = verify_run,
+    .run = run,
 };

@@ -30,7 +30,7 @@ struct version_library {
 
 enum { LIBRARY_COUNT = 5 };
 
-static void version_libraries(struct version_library ret_libraries[static LIBRARY_COUNT])
+static void get_libraries(struct version_library ret_libraries[static LIBRARY_COUNT])
 {
     ret_libraries[0] = (struct version_library){"cJSON", cJSON_Version()};
     ret_libraries[1] = (struct version_library){"GnuTLS", gnutls_check_version(NULL)};
@@ -47,7 +47,7 @@ static void print_list(const char *const *items, size_t count, const char *befor
         printf("%s%s%s%s", i > 0 ? between : "", before, items[i], after);
 }
 
-static void version_print_table(const struct version_library *libraries)
+static void print_table(const struct version_library *libraries)
 {
     printf("sandgate   %s\ncontracts  ", SANDGATE_VERSION);
     print_list(version_contracts, sizeof(version_contracts) / sizeof(version_contracts[0]), "",
@@ -62,7 +62,7 @@ static void version_print_table(const struct version_library *libraries)
 }
 
 /* Every text here is ASCII without quotes: ours, and version numbers. */
-static void version_print_json(const struct version_library *libraries)
+static void print_json(const struct version_library *libraries)
 {
     printf("{\"version\":\"%s\",\"contracts\":[", SANDGATE_VERSION);
     print_list(version_contracts, sizeof(version_contracts) / sizeof(version_contracts[0]), "\"",
@@ -76,7 +76,7 @@ static void version_print_json(const struct version_library *libraries)
     printf("]}\n");
 }
 
-static int version_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     static const char *const outputs[] = {"table", "json", NULL};
     unsigned output = 0;
@@ -103,16 +103,16 @@ static int version_run(int argc, char **argv)
         return options_status(result);
     if (operands.count > 0)
         return options_refuse(argv[0], "unexpected argument %s", operands.items[0]);
-    version_libraries(libraries);
+    get_libraries(libraries);
     if (output == 1)
-        version_print_json(libraries);
+        print_json(libraries);
     else
-        version_print_table(libraries);
+        print_table(libraries);
     return COMMAND_YES;
 }
 
 const struct command command_version = {
     .name = "version",
     .summary = "version, contracts, libraries, features",
-    .run = version_run,
+    .run = run,
 };

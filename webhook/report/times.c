@@ -11,28 +11,28 @@ static const int64_t widths_sec[] = {
 
 #define WIDTHS (sizeof(widths_sec) / sizeof(widths_sec[0]))
 
-static int64_t times_floor(int64_t sec, int64_t width_sec)
+static int64_t floor_to(int64_t sec, int64_t width_sec)
 {
     return sec - ((sec % width_sec) + width_sec) % width_sec;
 }
 
 /* Whether stretches of that width from the first moment on reach to the last one. */
-static bool times_fit(const struct report_times *times, size_t width)
+static bool fits(const struct report_times *times, size_t width)
 {
     int64_t width_sec = widths_sec[width];
 
-    return (times_floor(times->last_sec, width_sec) - times_floor(times->first_sec, width_sec)) /
+    return (floor_to(times->last_sec, width_sec) - floor_to(times->first_sec, width_sec)) /
                width_sec <
            REPORT_MAX_BARS;
 }
 
 /* The same counts in stretches of that width, which begin where the first moment is. */
-static void times_join(struct report_times *times, size_t width)
+static void join(struct report_times *times, size_t width)
 {
     struct report_times joined = {
         .begun = true,
         .width_sec = widths_sec[width],
-        .from_sec = times_floor(times->first_sec, widths_sec[width]),
+        .from_sec = floor_to(times->first_sec, widths_sec[width]),
         .first_sec = times->first_sec,
         .last_sec = times->last_sec,
     };
@@ -64,11 +64,11 @@ void report_times_add(struct report_times *times, struct moment at, enum event_v
         times->first_sec = sec;
     if (sec > times->last_sec)
         times->last_sec = sec;
-    while (widths_sec[width] < times->width_sec || (width + 1 < WIDTHS && !times_fit(times, width)))
+    while (widths_sec[width] < times->width_sec || (width + 1 < WIDTHS && !fits(times, width)))
         width++;
     if (widths_sec[width] != times->width_sec || sec < times->from_sec ||
         (sec - times->from_sec) / times->width_sec >= REPORT_MAX_BARS)
-        times_join(times, width);
+        join(times, width);
     bar = (size_t)((sec - times->from_sec) / times->width_sec);
     if (verdict == EVENT_DENIED)
         times->denied[bar]++;
