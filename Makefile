@@ -61,7 +61,7 @@ browser: ## the report's page in headless Chromium (npm brings the driver)
 	tests/browser/run $(BUILD)/sandgate
 
 .PHONY: lint
-lint: ## format, house rules, warnings of two compilers, static analysis
+lint: ## format, the rules of the repository, warnings of two compilers, static analysis
 	.cmake/setup build test lint
 	tests/lint/run
 

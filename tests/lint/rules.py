@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the rules of this repository that no compiler knows. Prints one line a place, ends with 1 if there is one.
+"""Checks the rules of this repository that no compiler checks. Prints one line for each violation and ends with 1 if
+there is one.
 
-Usage: tests/lint/house.py [ROOT]
+Usage: tests/lint/rules.py [ROOT]
 
-An exception is a comment on the same line that says why:   lint: allow <reason>
-A function over its length is named in LONG_FUNCTIONS; the list is best empty.
+An exception is a comment on the same line that gives the reason:   lint: allow <reason>
+A longer function is named, with the reason, in LONG_FUNCTIONS. The list should stay empty.
 """
 import os
 import re
@@ -15,37 +16,38 @@ FUNCTION_LINES = 60
 FILE_LINES = 500
 LONG_FUNCTIONS = {}  # {"webhook/x.c:function": "reason"}
 
-ROOMS = ["planner", "k8s", "webhook"]  # what the program is made of
+PROGRAM = ["planner", "k8s", "webhook"]  # the directories with the sources of the program
 TOP_LEVEL = {"CMakeLists.txt", "webhook", "planner", "k8s", "charts", "tests", "certs-dev", "Makefile", "README.md",
              "CMakePresets.json", "CHANGELOG.md", "LICENSE"}
-# Inputs of tests: bytes that came from elsewhere, or must be exactly as they are.
+# Inputs of tests: copied from elsewhere, or with bytes that must not change.
 DATA = ("tests/cases/", "tests/golden/", "tests/captured/", "tests/fuzz/corpus/", "LICENSE")
 
 BANNED = {
-    "strcpy|strcat|sprintf|vsprintf|strncpy|strncat|gets": "writes without a bound: buffer.h",
-    "strtok": "keeps state between calls: text.h",
-    "atoi|atol|atoll|atof|strtol|strtoll|strtoul|strtoull|sscanf": "accepts blanks, signs and rests: text.h",
-    "alloca": "no limit on the stack: arena.h",
-    "system|popen": "a shell",
-    "setjmp|longjmp|sigsetjmp|siglongjmp": "skips clean-up",
-    "cJSON_GetObjectItem": "ignores case: tree.h",
-    "cJSON_Parse|cJSON_ParseWithLength|cJSON_ParseWithOpts": "accepts a rest and no length: the strict reader",
-    "cJSON_GetErrorPtr": "process-wide",
+    "strcpy|strcat|sprintf|vsprintf|strncpy|strncat|gets": "writes without a bound: use buffer.h",
+    "strtok": "keeps state between calls: use text.h",
+    "atoi|atol|atoll|atof|strtol|strtoll|strtoul|strtoull|sscanf": "accepts blanks, signs and trailing text: use text.h",
+    "alloca": "takes stack without a limit: use arena.h",
+    "system|popen": "runs a shell",
+    "setjmp|longjmp|sigsetjmp|siglongjmp": "skips cleanup",
+    "cJSON_GetObjectItem": "ignores case: use tree.h",
+    "cJSON_Parse|cJSON_ParseWithLength|cJSON_ParseWithOpts": "accepts trailing text, or takes no length: use the strict reader",
+    "cJSON_GetErrorPtr": "is shared by all threads",
 }
-# Where the moment and the world are arguments.
+# Pure code: the time and everything else that it depends on are arguments.
 PURE = re.compile(r"planner/|webhook/gate/")
 PURE_BANNED = {
-    "time|gettimeofday|clock_gettime|localtime|localtime_r": "a clock in pure code",
-    "getenv|secure_getenv": "the environment in pure code",
-    "fopen|open|openat|read|write|printf|fprintf|fputs|puts|perror|socket|send|recv": "input or output in pure code",
-    "rand|random|getrandom": "chance in pure code",
+    "time|gettimeofday|clock_gettime|localtime|localtime_r": "reads a clock in pure code",
+    "getenv|secure_getenv": "reads the environment in pure code",
+    "fopen|open|openat|read|write|printf|fprintf|fputs|puts|perror|socket|send|recv": "does input or output in pure code",
+    "rand|random|getrandom": "is random in pure code",
 }
 
 WORDS = {
-    r"\b(TODO|FIXME|XXX|HACK)\b": "is left for later",  # lint: allow the list itself
-    r"(?<![\w&/])#\d+\b(?!-[a-z])|\bissue \d+": "is a number that means nothing here",  # but (#7-title) is a link
+    r"\b(TODO|FIXME|XXX|HACK)\b": "must not stay in the code",  # lint: allow the list itself
+    # (#7-title) is a link to a section
+    r"(?<![\w&/])#\d+\b(?!-[a-z])|\bissue \d+": "refers to an issue that a reader cannot open",
     r"(?<![\w.])/[w]ork\b|\b[s]hared/(?:contract|captured|cases|reference|tools|hooks|design)":
-        "is a path that exists elsewhere",
+        "is a path outside this repository",
 }
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
@@ -59,13 +61,12 @@ def files(root):
         if relative == ".":
             names[:] = [n for n in names if n != ".git" and not n.startswith("build")]
         names[:] = sorted(n for n in names if n not in ("out", "node_modules", "__pycache__"))
-        for name in sorted(found):
-            if name != ".git":  # a file in a linked worktree
-                yield os.path.normpath(os.path.join(relative, name))
+        for name in sorted(n for n in found if n != ".git"):  # .git is a file in a worktree
+            yield os.path.normpath(os.path.join(relative, name))
 
 
 def without_comments(text):
-    """The code with comments and literals blanked, line by line as before."""
+    """The code with comments and literals replaced by blanks; line numbers stay the same."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group(0))
     pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
@@ -73,7 +74,7 @@ def without_comments(text):
 
 
 def functions(code):
-    """(name, first line, lines) of each function whose brace stands in column 0."""
+    """(name, first line, number of lines) of each function whose opening brace is in column 0."""
     lines = code.split("\n")
     depth, start, name = 0, 0, ""
     for i, line in enumerate(lines):
@@ -110,8 +111,8 @@ def check_calls(path, code, lines):
 
 
 def check_includes(path, lines):
-    """Where an include may lead is checked by layers.py; this checks its form."""
-    if path.split("/")[0] not in ROOMS:
+    """The form of an include line. layers.py checks which directories may be included."""
+    if path.split("/")[0] not in PROGRAM:
         return
     for number, line in enumerate(lines, 1):
         found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
@@ -124,16 +125,16 @@ def check_includes(path, lines):
 def check_lengths(path, text, code):
     count = text.count("\n")
     if count > FILE_LINES:
-        yield f"{path}: {count} lines, {FILE_LINES} are the limit"
+        yield f"{path}: has {count} lines; the limit is {FILE_LINES}"
     for name, first, length in functions(code):
         if length > FUNCTION_LINES and f"{path}:{name}" not in LONG_FUNCTIONS:
-            yield f"{path}:{first}: {name}() has {length} lines, {FUNCTION_LINES} are the limit"
+            yield f"{path}:{first}: {name}() has {length} lines; the limit is {FUNCTION_LINES}"
 
 
 def check_licence(path, lines):
-    """The first line, or the one after #!, names the licence."""
+    """The licence is named in the first line, or in the second after a #! line."""
     if path.endswith((".c", ".h", ".py", ".sh")) and not any(LICENCE in line for line in lines[:2]):
-        yield f"{path}:1: has no line {LICENCE}"
+        yield f"{path}:1: lacks the line {LICENCE}"
 
 
 def check_file(root, path):
@@ -152,32 +153,32 @@ def check_file(root, path):
     yield from check_includes(path, lines)
     yield from check_lengths(path, text, code)
     if path.endswith(".h") and not re.match(r"(?:/\* SPDX[^\n]*\n)?(?:\s*#(?:ifndef|define|pragma) [^\n]*\n)*\s*/\*", text):
-        yield f"{path}:1: a header begins with what it is for"
+        yield f"{path}:1: a header must begin with a comment that says what it is for"
 
 
-def check_promises(root, paths):
-    """A promise in SECURITY.md names the test that keeps it: the test must be there."""
-    promises = os.path.join(root, ".github", "SECURITY.md")
-    if not os.path.isfile(promises):
+def check_security(root, paths):
+    """SECURITY.md names the tests that check its promises: each of these tests must exist."""
+    page = os.path.join(root, ".github", "SECURITY.md")
+    if not os.path.isfile(page):
         return
-    there = set()
+    tests = set()
     for path in paths:
         if path.startswith("tests/") and path.endswith((".c", ".py")):
             with open(os.path.join(root, path), encoding="utf-8") as stream:
                 text = stream.read()
-            there.update(".".join(found) for found in re.findall(r"^Test\((\w+), (\w+)", text, flags=re.M))
-            there.update(re.findall(r"^    def (test_\w+)\(", text, flags=re.M))
-    suites = {name.split(".")[0] for name in there}
-    with open(promises, encoding="utf-8") as stream:
+            tests.update(".".join(found) for found in re.findall(r"^Test\((\w+), (\w+)", text, flags=re.M))
+            tests.update(re.findall(r"^    def (test_\w+)\(", text, flags=re.M))
+    suites = {name.split(".")[0] for name in tests}
+    with open(page, encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):
             for name in re.findall(r"`(\w+\.\w*_\w+|test_\w+)`", line):
-                if name not in there and not name.endswith(".py") and (name.startswith("test_") or name.split(".")[0] in suites):
-                    yield f".github/SECURITY.md:{number}: there is no test {name}"
+                if name not in tests and not name.endswith(".py") and (name.startswith("test_") or name.split(".")[0] in suites):
+                    yield f".github/SECURITY.md:{number}: no such test: {name}"
 
 
 def check(root):
     paths = list(files(root))
-    yield from check_promises(root, paths)
+    yield from check_security(root, paths)
     top = set()
     for path in paths:
         top.add(path.split("/")[0])
@@ -185,10 +186,10 @@ def check(root):
             yield from check_file(root, path)
     for name in sorted(top):
         if not name.startswith(".") and name not in TOP_LEVEL:
-            yield f"{name}: not one of the fixed names at the top"
-    for room in sorted(top & {"planner", "k8s", "webhook", "charts", "certs-dev", "tests"}):
-        if not os.path.isfile(os.path.join(root, room, "README.md")):
-            yield f"{room}: has no README.md"
+            yield f"{name}: is not allowed at the top level (TOP_LEVEL in tests/lint/rules.py)"
+    for folder in sorted(top & {"planner", "k8s", "webhook", "charts", "certs-dev", "tests"}):
+        if not os.path.isfile(os.path.join(root, folder, "README.md")):
+            yield f"{folder}: has no README.md"
 
 
 def main():
