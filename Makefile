@@ -66,7 +66,8 @@ lint: ## format, the rules of the repository, warnings of two compilers, static 
 	tests/lint/run
 
 .PHONY: format
-format: ## rewrite the C files as .clang-format says
+format: ## format the C files by .clang-format
+	.cmake/setup format
 	tests/lint/run --format
 
 .PHONY: fuzz
