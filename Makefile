@@ -99,4 +99,4 @@ install: all ## into DESTDIR and PREFIX=/usr/local
 
 .PHONY: clean
 clean: ## remove every build folder
-	rm -rf $(BUILD) build-release build-asan build-tsan build-clang build-analyzer build-fuzz
+	rm -rf $(BUILD) build-release build-plain build-asan build-tsan build-clang build-analyzer build-fuzz
