@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helm around the chart, for the tests. HELM is a helm program, else the one on the path."""
+"""Runs Helm on the chart, for the tests. HELM is the path of the helm program; the default is helm on the path."""
 import functools
 import json
 import os
@@ -12,11 +12,11 @@ CHART = pathlib.Path(__file__).resolve().parents[2] / "charts" / "sandgate"
 VALUE_SETS = sorted((CHART / "ci").glob("*-values.yaml"))
 NAMESPACE = "sandgate-system"
 RELEASE = "sandgate"
-# the same as in ci/default-values.yaml: without a key nothing is rendered
+# the same as in ci/default-values.yaml; the chart does not render without a key
 KEY = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
 
 
-@functools.cache  # the same question has the same answer
+@functools.cache  # equal arguments give equal output
 def helm(*arguments, stdin=""):
     """(exit status, standard output, standard error)"""
     done = subprocess.run([os.environ.get("HELM", "helm"), *map(str, arguments)], input=stdin, capture_output=True,
@@ -25,7 +25,7 @@ def helm(*arguments, stdin=""):
 
 
 def render(*options, namespace=NAMESPACE, release=RELEASE, values=None):
-    """All objects, in order. values: a tree beside the options."""
+    """All objects, in order. values: a tree of values, in addition to the options."""
     status, text, error = helm("template", release, CHART, "--namespace", namespace, *options, *(
         ["--values", "-"] if values is not None else []), stdin=json.dumps(values) if values is not None else "")
     if status != 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An API server by its kubeconfig, and a webhook that notes what it is asked. For tests only: one caller at a time."""
+"""A client of an API server, and a webhook server that records its requests. For tests: not thread-safe."""
 import base64
 import http.client
 import http.server
@@ -15,7 +15,7 @@ import yaml
 
 
 class Refused(Exception):
-    """The API server's Status, where it is no success."""
+    """The Status of a failed request to the API server."""
 
     def __init__(self, status):
         super().__init__(status.get("message", ""))
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 class Cluster:
-    """Speaks to the API server of a kubeconfig with a token, as tests/e2e/cluster.sh writes it."""
+    """A client of the API server in a kubeconfig with a token, as tests/e2e/cluster.sh writes it."""
 
     def __init__(self, kubeconfig):
         config = yaml.safe_load(pathlib.Path(kubeconfig).read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ class Cluster:
         self.connection = None
 
     def ask(self, method, path, body=None, content="application/json", headers=()):
-        """The answer as a tree; Refused where it is an error. A connection that has ended is made anew."""
+        """The answer as a tree. Raises Refused if it is an error. Opens a new connection if the old one was closed."""
         text = b"" if body is None else json.dumps(body).encode()
         head = [("Authorization", f"Bearer {self.token}"), ("Content-Type", content), ("Content-Length", str(len(text))),
                 *headers]
@@ -43,7 +43,7 @@ class Cluster:
                 if self.connection is None:
                     self.connection = http.client.HTTPSConnection(self.address, context=self.tls, timeout=60)
                 self.connection.putrequest(method, path)
-                for name, value in head:  # not a mapping: a head may be given twice
+                for name, value in head:  # not a mapping: a header can occur twice
                     self.connection.putheader(name, value)
                 self.connection.endheaders(text)
                 answer = self.connection.getresponse()
@@ -61,7 +61,7 @@ class Cluster:
         return self.ask("PATCH", path, body, "application/merge-patch+json")
 
     def make_namespace(self, name, labels=None):
-        """It may be there already. labels: levels. Comes back when pods can be made in it."""
+        """Makes a namespace unless it exists, and waits until pods can be created in it. labels: level names and values."""
         metadata = {"name": name}
         if labels:
             metadata["labels"] = {f"sandbox.runx.dev/{level}": value for level, value in labels.items()}
@@ -79,8 +79,8 @@ class Cluster:
         raise AssertionError(f"namespace {name} got no service account")
 
     def settle(self, path):
-        """Waits until the API server's cache has the object as it stands. It tries an update first on what its cache
-        holds, webhooks included: behind an older state it would ask about a change that is long made."""
+        """Waits until the API server's cache has the current state of the object. The API server applies an update to
+        the cached object first and calls webhooks for it: with an old state it would call them for an earlier change."""
         parts = path.split("/")
         target = "/".join(parts[:parts.index("namespaces") + 4])  # without a subresource
         limit = time.monotonic() + 10
@@ -95,14 +95,14 @@ class Cluster:
 
 
 class Recorder:
-    """Allows everything, and notes (entry, operation, kind/subresource, name) of what one user asks for.
+    """A webhook that allows everything and records (entry, operation, kind/subresource) of the requests of one user.
 
-    The entry is the last part of the path: each entry of a configuration is given its own."""
+    The entry is the last part of the path, since each entry of the webhook configuration has its own path."""
 
     def __init__(self, user):
         self.user = user
         self.asked = []
-        self.hangs_up = False  # in place of an answer
+        self.hangs_up = False  # if True, closes the connection without an answer
         self.lock = threading.Lock()
         self.folder = tempfile.TemporaryDirectory()
         key, self.certificate = (pathlib.Path(self.folder.name) / name for name in ("key.pem", "certificate.pem"))
@@ -119,7 +119,7 @@ class Recorder:
                 if recorder.hangs_up:
                     self.close_connection = True
                     return
-                recorder.note(self.path.split("?")[0].rsplit("/", 1)[1], review["request"])
+                recorder.record(self.path.split("?")[0].rsplit("/", 1)[1], review["request"])
                 body = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {
                     "uid": review["request"]["uid"], "allowed": True}}).encode()
                 self.send_response(200)
@@ -140,7 +140,7 @@ class Recorder:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"https://127.0.0.1:{self.server.server_port}/validate"
 
-    def note(self, entry, request):
+    def record(self, entry, request):
         if request["userInfo"]["username"] != self.user:
             return
         what = request["kind"]["kind"] + ("/" + request["subResource"] if request.get("subResource") else "")
@@ -148,10 +148,10 @@ class Recorder:
             self.asked.append((entry, request["operation"], what))
 
     def taken(self):
-        """What was noted since the last call."""
+        """The requests recorded since the last call."""
         with self.lock:
-            noted, self.asked = self.asked, []
-        return sorted(noted)
+            recorded, self.asked = self.asked, []
+        return sorted(recorded)
 
     def ca(self):
         return base64.b64encode(self.certificate.read_bytes()).decode()

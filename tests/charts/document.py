@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes charts/sandgate/README.md: README.template.md with a table of all values in place of its line VALUES.
+"""Writes charts/sandgate/README.md: README.template.md with tables of all values in place of its line VALUES.
 
-Usage: tests/charts/document.py [--check]     --check only says whether it is current; exit status 1 if not"""
+Usage: tests/charts/document.py [--check]     --check writes nothing; it exits with 1 if the file is out of date"""
 import json
 import re
 import sys
@@ -13,15 +13,16 @@ MARK = "VALUES\n"
 
 
 def cell(value):
-    """As one would write it in YAML on one line."""
+    """A value as YAML on one line, in code style."""
     text = json.dumps(value, ensure_ascii=False)
     return f"`{text}`".replace("|", "\\|")
 
 
 def what(key, comment):
-    """The comment without the name that it begins with: that stands beside it."""
+    """The comment without the name at its beginning, which is in the column before. "name of the pods" keeps it."""
     name = key.rsplit(".", 1)[-1]
-    return re.sub(rf"^{name}:? (?:is |are )?", "", comment)
+    text = re.sub(rf"^{name}:? (?!of )(?:is |are )?", "", comment)
+    return text if text.startswith(name) else text[0].upper() + text[1:]
 
 
 def table(found):
@@ -31,7 +32,7 @@ def table(found):
             title = section.split(",")[0]
             rest = section[len(title):].lstrip(", ")
             lines += ["", f"### {title}", ""] + ([f"{rest[0].upper()}{rest[1:]}.", ""] if rest else [])
-            lines += ["| value | what | default |", "|---|---|---|"]
+            lines += ["| value | meaning | default |", "|---|---|---|"]
             current = section
         lines.append(f"| `{key}` | {what(key, comment).replace('|', chr(92) + '|')} | {cell(default)} |")
     return "\n".join(lines).lstrip("\n") + "\n"
@@ -46,7 +47,7 @@ def main():
         readme.write_text(text, encoding="utf-8")
         return 0
     if not readme.exists() or readme.read_text(encoding="utf-8") != text:
-        print("charts/sandgate/README.md is not what values.yaml and README.template.md make: run tests/charts/document.py")
+        print("charts/sandgate/README.md is out of date: run tests/charts/document.py")
         return 1
     return 0
 

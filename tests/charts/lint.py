@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What can be said about the chart without Helm. One line a place; exit status 1 if there is one.
+"""Checks of the chart that need no Helm. Prints one line for each violation and exits with 1 if there is one.
 
 - each value has a comment that begins with its name;
-- values.schema.json knows exactly the values of values.yaml, and refuses others in every object;
-- the versions are the project's;
-- every metric that an alert or the dashboard names is one that the program has;
+- values.schema.json has exactly the values of values.yaml, and rejects others in every object;
+- the versions are those of the project;
+- every metric in an alert or in the dashboard exists in the program;
 - each alert has a summary, a description and an action."""
 import json
 import pathlib
@@ -28,7 +28,7 @@ def check_comments(text, tree):
         if not re.match(rf"{name}\b", comment):
             yield f"values.yaml: the comment of {key} does not begin with {name}"
         if len(comment) > MAX_COMMENT:
-            yield f"values.yaml: the comment of {key} has {len(comment)} characters, {MAX_COMMENT} are the limit"
+            yield f"values.yaml: the comment of {key} has {len(comment)} characters; the limit is {MAX_COMMENT}"
     for leaf in leaves(tree):
         parts = leaf.split(".")
         if not any(".".join(parts[:i + 1]) in commented for i in range(len(parts))):
@@ -40,12 +40,12 @@ def resolve(schema, node):
 
 
 def check_schema(schema, node, tree, path=""):
-    """Both ways: what values.yaml has, and what only the schema knows."""
+    """Values that are missing in the schema, and values that are only in the schema."""
     node = resolve(schema, node)
     if "properties" not in node:
         return
     for key in sorted(set(node["properties"]) - set(tree)):
-        # what is left to whoever fills it in: an empty map, or the timing of a probe
+        # allowed: members of a map that is empty in values.yaml, and members of a probe
         if tree and not path.endswith("Probe"):
             yield f"values.schema.json: {path}.{key} is not in values.yaml".replace(": .", ": ")
     for key, value in tree.items():
@@ -56,7 +56,7 @@ def check_schema(schema, node, tree, path=""):
 
 
 def check_strict(node, path="values.schema.json"):
-    """An object that names its members takes no others."""
+    """An object with a list of members must reject others."""
     if isinstance(node, dict):
         if "properties" in node and node.get("additionalProperties") is not False and not path.endswith("properties"):
             yield f"{path}: additionalProperties must be false"
@@ -71,11 +71,11 @@ def check_versions(chart):
     project = re.search(r"project\(sandgate VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
     for key in ("version", "appVersion"):
         if chart[key] != project:
-            yield f"Chart.yaml: {key} is {chart[key]}, the project's is {project}"
+            yield f"Chart.yaml: {key} is {chart[key]}, but the project has {project}"
 
 
 def metric_names():
-    """What webhook/metrics/*.c writes; a histogram has three names more."""
+    """The names in the source of webhook/metrics/. A histogram has three more names."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "webhook" / "metrics").glob("*.c")))
     names = set(re.findall(r"\bsandgate_[a-z0-9_]+", text))
     for histogram in re.findall(r'"(sandgate_[a-z0-9_]+)", "histogram"', text):
@@ -85,7 +85,7 @@ def metric_names():
 
 def check_metrics(name, text, known):
     for metric in sorted(set(re.findall(r"\bsandgate_[a-z0-9_]+", text)) - known):
-        yield f"{name}: there is no metric {metric} in webhook/metrics/*.c"
+        yield f"{name}: the metric {metric} is not in webhook/metrics/"
 
 
 def check_alerts(text):
@@ -96,7 +96,7 @@ def check_alerts(text):
                 yield f"files/alerts.yaml: {alert.get('alert')} has no {key}"
     names = [alert["alert"] for alert in alerts]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"files/alerts.yaml: {name} is there twice"
+        yield f"files/alerts.yaml: {name} is defined twice"
 
 
 def check_panels(dashboard):

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every object that the chart makes of each of its example values is one that a real API server takes.
+"""A real API server accepts every object that the chart renders from each of its example values.
 
-KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. Server-side dry runs, unknown fields refused."""
+KUBECONFIG is the file of tests/e2e/cluster.sh, HELM a helm program. The tests are server-side dry runs that reject unknown
+fields."""
 import os
 import unittest
 
 from chart import VALUE_SETS, render
 from cluster_client import Cluster
 
-# kinds of operators that a plain API server does not have
+# API groups of operators, which the API server of the tests does not have
 FOREIGN = ("cert-manager.io", "monitoring.coreos.com")
 NAMESPACE = "admitted-gate"
 
@@ -42,7 +43,7 @@ class Admitted(unittest.TestCase):
                     self.assertEqual(made["metadata"]["name"], item["metadata"]["name"])
 
     def test_pods_are_restricted(self):
-        """Pod Security `restricted` takes the gate's own pods, and those of the test."""
+        """Pod Security `restricted` accepts the gate's own pods, and those of the test."""
         for name in (NAMESPACE, f"{NAMESPACE}-test"):
             self.cluster.patch(f"/api/v1/namespaces/{name}",
                                {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
@@ -54,7 +55,7 @@ class Admitted(unittest.TestCase):
                     template = item["spec"]["template"]
                     spec = {k: v for k, v in template["spec"].items() if k not in ("priorityClassName", "serviceAccountName")}
                     for constraint in spec.get("topologySpreadConstraints", []):
-                        constraint.pop("matchLabelKeys", None)  # the Deployment's own label is not there
+                        constraint.pop("matchLabelKeys", None)  # the label that a Deployment adds is missing
                     self.cluster.ask("POST", f"/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All",
                                      {"metadata": {**template["metadata"], "name": "x"}, "spec": spec})
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The chart's webhook entries in a real API server: what is asked about, by which entry, and what is not.
+"""The chart's webhook entries in a real API server: which requests it sends to which entry, and which to none.
 
-KUBECONFIG is that of tests/e2e/cluster.sh, HELM a helm program. The gate is not there: a recorder stands in for it,
-so that what is not asked can be seen as well."""
+KUBECONFIG is the file of tests/e2e/cluster.sh, HELM a helm program. A recorder replaces the gate, so that the tests also
+see that no request was sent."""
 import os
 import secrets
 import time
@@ -19,7 +19,7 @@ IMAGE = "registry.example/report@sha256:" + "a" * 64
 OTHER_IMAGE = "registry.example/report@sha256:" + "b" * 64
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
-# name of a namespace: its labels
+# namespace: its labels
 NAMESPACES = {
     "plain": {},
     "enforce-none": {"enforce": "none"},
@@ -101,21 +101,21 @@ class Conditions(unittest.TestCase):
 
     @classmethod
     def wait_until_asked(cls):
-        """A configuration works after about a second; all entries come at once."""
+        """Waits until the API server uses the configuration, about a second. All entries take effect at the same time."""
         for _ in range(100):
             cls.cluster.ask("POST", "/api/v1/namespaces/plain/pods?dryRun=All",
                             {"metadata": {"name": "probe", "annotations": MANAGED}, "spec": pod_spec()})
             if cls.recorder.taken():
                 return
             time.sleep(0.1)
-        raise AssertionError("the recorder was never asked")
+        raise AssertionError("the API server never called the recorder")
 
     @staticmethod
     def name():
         return f"x-{secrets.token_hex(6)}"
 
     def create_pod(self, namespace="plain", annotations=None, labels=None, headers=(), **metadata):
-        """A pod and what was asked about it."""
+        """Creates a pod. Returns its path and the recorded requests."""
         name = self.name()
         metadata = {"name": name, "annotations": annotations, "labels": labels, **metadata}
         body = {"metadata": {k: v for k, v in metadata.items() if v is not None}, "spec": pod_spec()}
@@ -129,7 +129,7 @@ class Conditions(unittest.TestCase):
         return self.create_pod(*arguments, **named)[1]
 
     def asked_on_patch(self, path, body):
-        """Each once: where a controller wrote its status in between, the API server asks again."""
+        """The recorded requests without duplicates: the API server calls again if a controller wrote the status meanwhile."""
         self.cluster.settle(path)
         self.recorder.taken()
         self.cluster.patch(path, body)
@@ -148,26 +148,26 @@ def pods(operation="CREATE", entry="pods.sandbox.runx.dev", what="Pod"):
     return [(entry, operation, what)]
 
 
-class SparingConditions(Conditions):
-    """The defaults: only managed pods are asked about, and the others where a namespace wants it."""
+class DefaultConditions(Conditions):
+    """Default values: the API server calls the gate for managed pods, and for others if their namespace requires it."""
 
-    def test_unmanaged_pod_depends_on_nobody(self):
+    def test_unmanaged_pod_is_sent_to_no_entry(self):
         self.assertEqual(self.asked_on_create(), [])
         self.assertEqual(self.asked_on_create(annotations={"example.com/a": "b"}, labels={"a": "b"}), [])
 
-    def test_managed_pod_is_asked_about(self):
+    def test_managed_pod_is_sent_to_the_gate(self):
         self.assertEqual(self.asked_on_create(annotations=MANAGED), pods())
         for key in ("Sandbox.RUNX.dev/Skill-Ref", "sandbox.runx.dev/unknown", "SANDBOX.RUNX.DEV/x"):
             with self.subTest(key):
                 self.assertEqual(self.asked_on_create(annotations={"a": "b", key: "", "z": "y"}), pods())
 
-    def test_prefix_is_compared_whole(self):
+    def test_annotation_with_another_prefix_does_not_match(self):
         for key in ("xsandbox.runx.dev/skill-ref", "sandbox.runx.dev.evil/skill-ref", "sandbox.runx.dev",
                     "signature.sandbox.runx.dev/key"):
             with self.subTest(key):
                 self.assertEqual(self.asked_on_create(annotations={key: "x"}), [])
 
-    def test_each_label_of_a_namespace(self):
+    def test_entry_for_each_label_of_a_namespace(self):
         required, warn, audit = ("required.pods.sandbox.runx.dev", "warn.sandbox.runx.dev", "audit.sandbox.runx.dev")
         for namespace, entry in {
                 "enforce-none": None, "enforce-annotated": None, "warn-annotated": None,
@@ -178,12 +178,12 @@ class SparingConditions(Conditions):
                 self.assertEqual(self.asked_on_create(namespace), pods(entry=entry) if entry else [])
                 self.assertEqual(self.asked_on_create(namespace, annotations=MANAGED), pods())
 
-    def test_own_namespace_and_kube_system_are_left_out(self):
+    def test_own_namespace_and_kube_system_are_excluded(self):
         for namespace in (RELEASE_NAMESPACE, "kube-system"):
             with self.subTest(namespace):
                 self.assertEqual(self.asked_on_create(namespace, annotations=MANAGED), [])
 
-    def test_update_in_which_nothing_differs(self):
+    def test_update_without_a_relevant_change_is_not_sent(self):
         for namespace, annotations in (("plain", MANAGED), ("enforce-required", None), ("warn-required", None)):
             with self.subTest(namespace):
                 path, _ = self.create_pod(namespace, annotations=annotations, finalizers=["example.com/x"])
@@ -193,7 +193,7 @@ class SparingConditions(Conditions):
                 self.assertEqual(self.asked_on_patch(path, {"metadata": {"finalizers": []}}), [])
                 self.assertEqual(self.asked_on_patch(path, {"spec": {"activeDeadlineSeconds": 9}}), [])
 
-    def test_update_of_annotations_of_ours(self):
+    def test_update_of_our_annotations_is_sent(self):
         path, _ = self.create_pod(annotations=MANAGED)
         for change in ({OURS: "acme/report@1.5.0"}, {"sandbox.runx.dev/class": "x"}, {"SANDBOX.runx.dev/class": "y"},
                        {"sandbox.runx.dev/class": None}, {OURS: None, "SANDBOX.runx.dev/class": None}):
@@ -202,7 +202,7 @@ class SparingConditions(Conditions):
         self.assertEqual(self.asked_on_patch(path, {"metadata": {"annotations": {"a": "b"}}}), [])
         self.assertEqual(self.asked_on_patch(path, {"metadata": {"annotations": MANAGED}}), pods("UPDATE"))
 
-    def test_update_of_images(self):
+    def test_update_of_images_is_sent(self):
         for namespace, annotations, entry in (("plain", MANAGED, "pods.sandbox.runx.dev"), ("plain", None, None),
                                               ("enforce-required", None, "required.pods.sandbox.runx.dev"),
                                               ("audit-required", None, "audit.sandbox.runx.dev")):
@@ -216,7 +216,7 @@ class SparingConditions(Conditions):
                                      "application/strategic-merge-patch+json")
                     self.assertEqual(self.recorder.taken(), pods("UPDATE", entry) if entry else [])
 
-    def test_annotations_taken_off_together_with_an_image(self):
+    def test_removal_of_annotations_together_with_an_image_change_is_sent(self):
         path, _ = self.create_pod(annotations=MANAGED)
         self.recorder.taken()
         self.cluster.ask("PATCH", path, {"metadata": {"annotations": {OURS: None}},
@@ -224,7 +224,7 @@ class SparingConditions(Conditions):
                          "application/strategic-merge-patch+json")
         self.assertEqual(self.recorder.taken(), pods("UPDATE"))
 
-    def test_ephemeral_containers(self):
+    def test_ephemeral_containers_are_sent(self):
         for namespace, annotations, entry in (("plain", MANAGED, "pods.sandbox.runx.dev"), ("plain", None, None),
                                               ("enforce-required", None, "required.pods.sandbox.runx.dev")):
             with self.subTest(namespace=namespace, annotations=annotations):
@@ -236,7 +236,7 @@ class SparingConditions(Conditions):
                 self.assertEqual(self.recorder.taken(),
                                  pods("UPDATE", entry, "Pod/ephemeralcontainers") if entry else [])
 
-    def test_neither_status_nor_delete(self):
+    def test_status_and_delete_are_not_sent(self):
         path, _ = self.create_pod(annotations=MANAGED)
         self.assertEqual(self.asked_on_patch(path + "/status", {"metadata": {"annotations": {OURS: "x/y@1"}}}), [])
         self.recorder.taken()
@@ -254,7 +254,7 @@ class SparingConditions(Conditions):
         self.assertEqual(self.asked_on_create(annotations=MANAGED, headers=nodes), pods())
         self.assertEqual(self.asked_on_create(annotations=mirror, headers=node), pods())
 
-    def test_controllers(self):
+    def test_entry_for_each_kind_of_controller(self):
         for kind in CONTROLLERS:
             with self.subTest(kind):
                 self.assertEqual(self.create_controller(kind)[1], [])
@@ -273,7 +273,7 @@ class SparingConditions(Conditions):
                                             ("audit-required", "audit.sandbox.runx.dev")):
                     self.assertEqual(self.create_controller(kind, namespace)[1], pods(entry=expected, what=kind))
 
-    def test_changes_of_templates(self):
+    def test_only_relevant_changes_of_templates_are_sent(self):
         for kind, where in (("Deployment", ("spec", "template")), ("PodTemplate", ("template",)),
                             ("CronJob", ("spec", "jobTemplate", "spec", "template"))):
             def nested(change, where=where):
@@ -298,11 +298,11 @@ class SparingConditions(Conditions):
                 gone = {"metadata": {"annotations": {OURS: None}}}
                 self.assertEqual(self.asked_on_patch(path, nested(gone)), expected)
 
-    def test_scale_is_not_asked_about(self):
+    def test_scale_is_not_sent(self):
         path, _ = self.create_controller("Deployment", annotations=MANAGED)
         self.assertEqual(self.asked_on_patch(path + "/scale", {"spec": {"replicas": 1}}), [])
 
-    def test_thousands_of_annotations(self):
+    def test_conditions_with_thousands_of_annotations(self):
         many = {f"example.com/{i:05}": "x" for i in range(5000)}
         self.assertEqual(self.asked_on_create(annotations=many), [])
         path, asked = self.create_pod(annotations={**many, **MANAGED})
@@ -313,10 +313,10 @@ class SparingConditions(Conditions):
 
 
 class RequiredConditions(Conditions):
-    """Where the configuration requires every pod, nothing is sorted out but what does not change."""
+    """config.defaults.enforce=required: every pod is sent to the gate, except updates without a relevant change."""
     OPTIONS = ("--set", "config.defaults.enforce=required")
 
-    def test_every_pod(self):
+    def test_every_pod_is_sent(self):
         for namespace in ("plain", "enforce-none", "enforce-required", "warn-required"):
             with self.subTest(namespace):
                 self.assertEqual(self.asked_on_create(namespace), pods())
@@ -325,16 +325,16 @@ class RequiredConditions(Conditions):
         self.assertEqual(self.create_controller("Deployment")[1],
                          pods(entry="templates.sandbox.runx.dev", what="Deployment"))
 
-    def test_update_in_which_nothing_differs(self):
+    def test_update_without_a_relevant_change_is_not_sent(self):
         path, _ = self.create_pod()
         self.assertEqual(self.asked_on_patch(path, {"metadata": {"labels": {"a": "b"}}}), [])
 
 
 class AdvisoryConditions(Conditions):
-    """A floor that warns about every pod: asked about, and not waited for where the gate is gone."""
+    """config.floor.warn=required: every pod is sent to the gate, and accepted if the gate does not answer."""
     OPTIONS = ("--set", "config.floor.warn=required,config.defaults.controllers=none")
 
-    def test_every_pod(self):
+    def test_every_pod_is_sent(self):
         for namespace, entry in (("plain", "advisory.sandbox.runx.dev"), ("warn-required", "advisory.sandbox.runx.dev"),
                                  ("enforce-required", "required.pods.sandbox.runx.dev")):
             with self.subTest(namespace):
@@ -344,7 +344,7 @@ class AdvisoryConditions(Conditions):
 
 
 class LimitedConditions(Conditions):
-    """Named namespaces: nobody else's pods are asked about."""
+    """evidence.namespaces: pods of other namespaces are not sent."""
     OPTIONS = ("--set", "evidence.namespaces={plain,enforce-required}")
 
     def test_only_named_namespaces(self):
@@ -354,7 +354,7 @@ class LimitedConditions(Conditions):
 
 
 class GateGone(Conditions):
-    """What depends on a gate that is not there, and what does not."""
+    """Which requests fail while the gate is unreachable, and which do not."""
 
     @classmethod
     def setUpClass(cls):

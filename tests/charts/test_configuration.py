@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration that the chart writes is one that the gate reads, for each of the example values.
+"""The gate accepts the configuration that the chart renders from each of its example values.
 
-SANDGATE is the program, HELM a helm program. What `serve --check` says of files that only a pod has does not count."""
+SANDGATE is the program, HELM a helm program. Errors of `serve --check` about files that exist only in a pod are ignored."""
 import os
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each rule of lint.py finds what it is for, and nothing in the chart as it is."""
+"""Tests of lint.py: each rule reports a violation, and the chart itself has none."""
 import unittest
 
 import lint
@@ -22,10 +22,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(comments("# a is it.\na: 1\nb: 2\n"), ["values.yaml: b has no comment"])
         self.assertEqual(comments("# The name.\na: 1\n"), ["values.yaml: the comment of a does not begin with a"])
         self.assertEqual(comments("# a is " + "x" * 400 + "\na: 1\n"),
-                         ["values.yaml: the comment of a has 405 characters, 400 are the limit"])
+                         ["values.yaml: the comment of a has 405 characters; the limit is 400"])
         self.assertEqual(comments("# a covers all.\na:\n  b: 1\n"), [])
 
-    def test_schema_both_ways(self):
+    def test_missing_and_superfluous_schema_entries(self):
         self.assertEqual(list(lint.check_schema(SCHEMA, SCHEMA, {"a": {"b": 1, "c": 2}, "d": 3})),
                          ["values.schema.json: a.c is missing", "values.schema.json: d is missing"])
         self.assertEqual(list(lint.check_schema(SCHEMA, SCHEMA, {"b": {}})),
@@ -40,12 +40,12 @@ class Rules(unittest.TestCase):
         known = lint.metric_names()
         self.assertIn("sandgate_review_duration_seconds_bucket", known)
         self.assertEqual(list(lint.check_metrics("x", "sandgate_ready sandgate_made_up_total", known)),
-                         ["x: there is no metric sandgate_made_up_total in webhook/metrics/*.c"])
+                         ["x: the metric sandgate_made_up_total is not in webhook/metrics/"])
 
     def test_alerts(self):
         whole = {key: "x" for key in ("alert", "expr", "for", "severity", "summary", "description", "action")}
         self.assertEqual(list(lint.check_alerts(yaml.safe_dump({"alerts": [whole, {**whole, "action": ""}]}))),
-                         ["files/alerts.yaml: x has no action", "files/alerts.yaml: x is there twice"])
+                         ["files/alerts.yaml: x has no action", "files/alerts.yaml: x is defined twice"])
 
     def test_versions(self):
         self.assertEqual(len(list(lint.check_versions({"version": "0", "appVersion": "0"}))), 2)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the chart makes of its values, object by object. No cluster; HELM is a helm program, else the one on the path."""
+"""The objects that the chart renders from its values. Needs no cluster. HELM is the path of the helm program; the default is
+helm on the path."""
 import base64
 import json
 import unittest
@@ -14,7 +15,7 @@ CA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
 
 def merged(base, more):
-    """More over base, as Helm merges maps."""
+    """base with the values of more, merged as Helm merges maps."""
     result = dict(base)
     for key, value in more.items():
         result[key] = merged(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
@@ -42,7 +43,7 @@ def pod(items):
 class Objects(unittest.TestCase):
     maxDiff = None
 
-    def test_the_smallest(self):
+    def test_objects_of_the_smallest_installation(self):
         self.assertEqual(sorted(made()), [
             ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("ConfigMap", "sandgate-config"),
             ("ConfigMap", "sandgate-keyring"), ("Deployment", "sandgate"), ("Job", "sandgate-test"),
@@ -51,7 +52,7 @@ class Objects(unittest.TestCase):
             ("Secret", "sandgate-tls"), ("Service", "sandgate"), ("ServiceAccount", "sandgate"),
             ("ValidatingWebhookConfiguration", "sandgate")])
 
-    def test_a_gate_outside(self):
+    def test_objects_for_a_gate_outside_of_the_cluster(self):
         items = made({"webhook": {"url": "https://gate.example.com/validate", "caBundle": CA}}, base={})
         self.assertEqual(sorted(items), [
             ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("Job", "sandgate-test"),
@@ -83,7 +84,7 @@ class Objects(unittest.TestCase):
         for kind, name in longest:
             self.assertLessEqual(len(name), 63, kind)
 
-    def test_names_that_look_like_something_else_stay_text(self):
+    def test_names_that_look_like_numbers_or_booleans_stay_strings(self):
         def look(where, key, value):
             if isinstance(value, dict):
                 for inner, item in value.items():
@@ -106,7 +107,7 @@ class Objects(unittest.TestCase):
                         "serviceAccount": {"name": "77"}, "metrics": {"enabled": True, "podMonitor": {"enabled": True}}})):
                     look(item["kind"], "", item)
 
-    def test_foreign_kinds_only_where_asked(self):
+    def test_kinds_of_operators_only_if_enabled(self):
         for item in made().values():
             self.assertNotIn(item["apiVersion"].split("/")[0], ("cert-manager.io", "monitoring.coreos.com"))
 
@@ -123,7 +124,7 @@ class Objects(unittest.TestCase):
                 status, text, error = helm("lint", "--strict", CHART, "--values", values)
                 self.assertEqual((status, error), (0, ""), text)
 
-    def test_old_clusters_are_refused(self):
+    def test_old_clusters_are_rejected(self):
         status, _, error = helm("template", "x", CHART, "--values", VALUE_SETS[0], "--kube-version", "1.29.9")
         self.assertEqual(status, 1)
         self.assertIn("chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.9", error)
@@ -153,14 +154,14 @@ class Configuration(unittest.TestCase):
                        "maxConnections": 1024, "threads": 0, "deadlineMarginMilliseconds": 500},
             "decisionLog": {"path": "-", "allowed": False}, "drainSeconds": 15})
 
-    def test_values_are_written_without_a_second_reading(self):
+    def test_values_are_written_unambiguously(self):
         text = made({"config": {"evidence": {"audience": "yes"}, "exempt": {"users": ["1e3", "a <b>", "\u2028"]}}})[
             "ConfigMap", "sandgate-config"]["data"]["gate.yaml"]
         self.assertIn('  audience: "yes"\n', text)
         self.assertIn('  users: ["1e3","a <b>","\\u2028"]\n', text)
         self.assertIn("  maxInFlightBytes: 134217728\n", text)
 
-    def test_certificates_of_others_are_files(self):
+    def test_certificates_of_other_issuers_are_files(self):
         for tls in ({"mode": "certManager"}, {"mode": "secret", "secret": {"name": "serving"}}):
             items = made({"tls": tls, "webhook": {"caBundle": CA if tls["mode"] == "secret" else ""}})
             self.assertEqual(configuration(items)["tls"], {
@@ -179,7 +180,7 @@ class Configuration(unittest.TestCase):
         self.assertEqual(configuration(made())["listen"]["admin"], "127.0.0.1:8080")
         self.assertEqual(configuration(made({"metrics": {"enabled": True}}))["listen"]["admin"], "[::]:8080")
 
-    def test_not_registered_means_nobody_elses_configuration(self):
+    def test_without_webhook_no_webhook_configuration_is_written(self):
         items = made({"webhook": {"enabled": False}})
         self.assertNotIn(("ValidatingWebhookConfiguration", "sandgate"), items)
         self.assertEqual(configuration(items)["tls"]["self"]["webhookConfiguration"], "")
@@ -202,7 +203,7 @@ class Configuration(unittest.TestCase):
         self.assertEqual(item["metadata"]["annotations"], {"signature.sandbox.runx.dev/a": "AAAA",
                                                            "signature.sandbox.runx.dev/b.c": "BBBB"})
 
-    def test_restart_only_for_what_is_not_read_again(self):
+    def test_restart_only_for_settings_that_are_not_reloaded(self):
         def mark(more=None):
             return made(more)["Deployment", "sandgate"]["spec"]["template"]["metadata"]["annotations"][
                 "sandgate.runx.dev/restart-on-change"]
@@ -261,13 +262,13 @@ class Pods(unittest.TestCase):
             self.assertIs(pod(items)["automountServiceAccountToken"], expected, more)
             self.assertIs(items["ServiceAccount", "sandgate"]["automountServiceAccountToken"], False)
 
-    def test_rolling_update_loses_no_gate(self):
+    def test_rolling_update_keeps_all_replicas(self):
         spec = made()["Deployment", "sandgate"]["spec"]
         self.assertEqual(spec["replicas"], 2)
         self.assertEqual(spec["strategy"], {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}})
         self.assertEqual(made()["PodDisruptionBudget", "sandgate"]["spec"]["maxUnavailable"], 1)
 
-    def test_grace_covers_sleep_and_drain(self):
+    def test_grace_period_covers_sleep_and_drain(self):
         self.assertEqual(pod(made({"preStopSleepSeconds": 10, "config": {"drainSeconds": 40}}))[
             "terminationGracePeriodSeconds"], 65)
         self.assertEqual(pod(made({"terminationGracePeriodSeconds": 30}))["terminationGracePeriodSeconds"], 30)
@@ -283,7 +284,7 @@ class Pods(unittest.TestCase):
         self.assertEqual(items["NetworkPolicy", "sandgate"]["spec"]["podSelector"]["matchLabels"], wanted)
         labels = items["Deployment", "sandgate"]["spec"]["template"]["metadata"]["labels"]
         self.assertEqual({**labels, **wanted, "a": "b"}, labels)
-        # the test's pods are no gates
+        # the pods of the test must not match the selectors of the gate
         self.assertNotEqual(items["Job", "sandgate-test"]["spec"]["template"]["metadata"]["labels"][
             "app.kubernetes.io/component"], "gate")
 
@@ -309,14 +310,14 @@ class Pods(unittest.TestCase):
         self.assertNotIn("hostNetwork", pod(made()))
 
 
-class Rights(unittest.TestCase):
+class Permissions(unittest.TestCase):
     maxDiff = None
     READ = ["get", "list", "watch"]
     WRITE = ["get", "update", "patch"]
     CONFIGURATION = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["validatingwebhookconfigurations"],
                      "resourceNames": ["sandgate"], "verbs": WRITE}
 
-    def rights(self, items):
+    def permissions(self, items):
         """(kind, namespace, name): rules"""
         found = {}
         for (kind, name), item in items.items():
@@ -324,18 +325,18 @@ class Rights(unittest.TestCase):
                 found[kind, item["metadata"].get("namespace"), name] = item["rules"]
         return found
 
-    def test_whole_cluster(self):
-        self.assertEqual(self.rights(made()), {
+    def test_permissions_for_the_whole_cluster(self):
+        self.assertEqual(self.permissions(made()), {
             ("ClusterRole", None, "sandgate"): [
                 {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}, self.CONFIGURATION],
             ("Role", None, "sandgate-tls"): [
                 {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["sandgate-tls"], "verbs": self.WRITE}]})
 
-    def test_certificates_of_others_need_no_writing(self):
-        self.assertEqual(self.rights(made({"tls": {"mode": "certManager"}})), {("ClusterRole", None, "sandgate"): [
+    def test_no_write_permission_for_certificates_of_other_issuers(self):
+        self.assertEqual(self.permissions(made({"tls": {"mode": "certManager"}})), {("ClusterRole", None, "sandgate"): [
             {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}]})
 
-    def test_named_namespaces(self):
+    def test_permissions_for_named_namespaces(self):
         items = render(values=merged(SMALLEST, {"evidence": {"namespaces": ["payments", "ledger"]},
                                                 "tls": {"mode": "certManager"}}))
         roles = [(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items
@@ -353,14 +354,14 @@ class Rights(unittest.TestCase):
             elif item["kind"] in ("RoleBinding", "ClusterRoleBinding"):
                 self.assertEqual(item["subjects"], [{"kind": "ServiceAccount", "name": "sandgate", "namespace": NAMESPACE}])
 
-    def test_nothing_to_ask_no_rights(self):
-        self.assertEqual(self.rights(made({
+    def test_no_permissions_if_the_api_server_is_not_used(self):
+        self.assertEqual(self.permissions(made({
             "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
             "tls": {"mode": "secret", "secret": {"name": "s"}}})), {})
 
-    def test_not_ours_to_make(self):
+    def test_no_rbac_and_no_service_account_if_switched_off(self):
         items = made({"rbac": {"create": False}, "serviceAccount": {"create": False, "name": "given"}})
-        self.assertEqual(self.rights(items), {})
+        self.assertEqual(self.permissions(items), {})
         self.assertNotIn(("ServiceAccount", "sandgate"), items)
         self.assertEqual(pod(items)["serviceAccountName"], "given")
 
@@ -368,7 +369,7 @@ class Rights(unittest.TestCase):
 class Certificates(unittest.TestCase):
     maxDiff = None
 
-    def test_secret_without_data(self):
+    def test_secret_is_rendered_without_data(self):
         secret = made()["Secret", "sandgate-tls"]
         self.assertEqual(secret["type"], "Opaque")
         self.assertEqual(sorted(secret), ["apiVersion", "kind", "metadata", "type"])
@@ -379,7 +380,7 @@ class Certificates(unittest.TestCase):
                 self.assertEqual(entry["clientConfig"], {"service": {
                     "namespace": NAMESPACE, "name": "sandgate", "port": 443, "path": "/validate"}})
 
-    def test_rendering_twice_is_the_same(self):
+    def test_two_renderings_are_identical(self):
         first = render(values=SMALLEST)
         helm.cache_clear()
         self.assertEqual(render(values=SMALLEST), first)
@@ -397,7 +398,7 @@ class Certificates(unittest.TestCase):
         self.assertIs(items["Certificate", "sandgate-ca"]["spec"]["isCA"], True)
         self.assertNotIn(("Secret", "sandgate-tls"), items)
 
-    def test_issuer_of_ones_own(self):
+    def test_existing_issuer(self):
         issuer = {"name": "x", "kind": "ClusterIssuer"}
         items = made({"tls": {"mode": "certManager", "certManager": {"issuerRef": issuer}}})
         self.assertEqual(items["Certificate", "sandgate"]["spec"]["issuerRef"], issuer)
@@ -406,7 +407,7 @@ class Certificates(unittest.TestCase):
 
 
 class Webhooks(unittest.TestCase):
-    """The form; what matches what is for a real API server to say: test_conditions.py."""
+    """The fields of the entries. test_conditions.py checks in a real API server which requests they match."""
     maxDiff = None
 
     def test_entries(self):
@@ -438,7 +439,7 @@ class Webhooks(unittest.TestCase):
         self.assertEqual(found["templates.sandbox.runx.dev"], templates)
         self.assertEqual(found["warn.sandbox.runx.dev"], pods + templates)
 
-    def test_controllers_that_are_not_looked_at(self):
+    def test_no_entries_for_controllers_if_they_are_not_checked(self):
         found = entries(made({"config": {"defaults": {"controllers": "none"}}}))
         self.assertEqual(list(found), ["pods.sandbox.runx.dev", "required.pods.sandbox.runx.dev",
                                        "warn.sandbox.runx.dev", "audit.sandbox.runx.dev"])
@@ -455,7 +456,7 @@ class Webhooks(unittest.TestCase):
             self.assertEqual(list(found)[-1], "advisory.sandbox.runx.dev")
             self.assertEqual(len(found), 5)
 
-    def test_what_is_added(self):
+    def test_values_are_added_to_the_entries(self):
         more = {"webhook": {"failurePolicy": "Ignore", "timeoutSeconds": 7, "excludeNamespaces": ["a"],
                             "templates": {"timeoutSeconds": 3}, "advisoryFailurePolicy": "Fail",
                             "namespaceSelector": {"matchLabels": {"x": "y"},
@@ -481,7 +482,7 @@ class Webhooks(unittest.TestCase):
 class Metrics(unittest.TestCase):
     maxDiff = None
 
-    def test_off(self):
+    def test_metrics_are_off_by_default(self):
         self.assertEqual(len(made()["Service", "sandgate"]["spec"]["ports"]), 1)
 
     def test_monitors(self):
@@ -520,7 +521,7 @@ class Metrics(unittest.TestCase):
 
 
 class Test(unittest.TestCase):
-    """`helm test`: a pod that the API server only takes after the gate has answered."""
+    """`helm test`: a pod that the API server accepts only after the gate has answered."""
 
     def test_job(self):
         items = made()
@@ -532,7 +533,7 @@ class Test(unittest.TestCase):
         for level in ("enforce", "warn", "audit"):
             self.assertEqual(labels[f"sandbox.runx.dev/{level}"], "none")
 
-    def test_only_where_it_proves_something(self):
+    def test_no_job_if_its_pod_would_not_prove_an_answer(self):
         for more in ({"tests": {"enabled": False}}, {"webhook": {"failurePolicy": "Ignore"}},
                      {"webhook": {"enabled": False}}, {"config": {"floor": {"warn": "annotated"}}},
                      {"evidence": {"namespaces": ["a"]}}, {"evidence": {"source": "directory", "directory": "/e"}},
@@ -541,14 +542,14 @@ class Test(unittest.TestCase):
             self.assertNotIn(("Job", "sandgate-test"), items, more)
             self.assertNotIn(("Namespace", "sandgate-system-test"), items, more)
 
-    def test_namespace_of_ones_own(self):
+    def test_existing_namespace(self):
         items = made({"tests": {"namespace": "a"}, "evidence": {"namespaces": ["a"]}})
         self.assertEqual(items["Job", "sandgate-test"]["metadata"]["namespace"], "a")
         self.assertNotIn(("Namespace", "sandgate-system-test"), items)
 
 
 class Notes(unittest.TestCase):
-    """What who installs is told."""
+    """The text that Helm prints after an installation."""
 
     def notes(self, more=None, base=None):
         values = merged(SMALLEST if base is None else base, more or {})
@@ -557,7 +558,7 @@ class Notes(unittest.TestCase):
         self.assertEqual(status, 0, error)
         return text.split("\nNOTES:\n")[1]
 
-    def test_check_and_emergency(self):
+    def test_commands(self):
         notes = self.notes()
         for line in ("kubectl -n sandgate-system rollout status deployment/sandgate", "helm -n sandgate-system test sandgate",
                      "kubectl delete validatingwebhookconfiguration sandgate",
@@ -568,10 +569,10 @@ class Notes(unittest.TestCase):
 
     def test_warnings(self):
         for more, warning in (({"replicaCount": 1}, "WARNING: replicaCount is 1: "),
-                              ({"podDisruptionBudget": {"minAvailable": 2}}, "WARNING: podDisruptionBudget lets no gate go: "),
-                              ({"podDisruptionBudget": {"minAvailable": "100%"}}, "WARNING: podDisruptionBudget lets no gate go: "),
-                              ({"podDisruptionBudget": {"maxUnavailable": 0}}, "WARNING: podDisruptionBudget lets no gate go: "),
-                              ({"hostNetwork": True}, "WARNING: hostNetwork leaves room for one gate a node: "),
+                              ({"podDisruptionBudget": {"minAvailable": 2}}, "WARNING: podDisruptionBudget allows no eviction: "),
+                              ({"podDisruptionBudget": {"minAvailable": "100%"}}, "WARNING: podDisruptionBudget allows no eviction: "),
+                              ({"podDisruptionBudget": {"maxUnavailable": 0}}, "WARNING: podDisruptionBudget allows no eviction: "),
+                              ({"hostNetwork": True}, "WARNING: with hostNetwork, a node can run one gate only: "),
                               ({"webhook": {"failurePolicy": "Ignore"}}, "WARNING: webhook.failurePolicy is Ignore: "),
                               ({"config": {"evidence": {"unsigned": "accept"}}}, "WARNING: config.evidence.unsigned is accept: ")):
             notes = self.notes(more)
@@ -584,25 +585,25 @@ class Notes(unittest.TestCase):
             self.assertNotIn("WARNING", self.notes(more))
         self.assertIn("WARNING: webhook.caBundle is empty", self.notes({"webhook": {"url": "https://g.example/v"}}, base={}))
 
-    def test_where(self):
-        self.assertIn("\nIn a, b, and nowhere else: pods with annotations", self.notes({"evidence": {"namespaces": ["a", "b"]}}))
+    def test_judged_pods_and_reasons_for_no_test(self):
+        self.assertIn("\nOnly in a, b: pods with sandbox.runx.dev/… annotations", self.notes({"evidence": {"namespaces": ["a", "b"]}}))
         self.assertIn("\nEvery pod outside of kube-system and sandgate-system must have signed evidence.",
                       self.notes({"config": {"floor": {"enforce": "required"}}}))
-        self.assertIn("webhook.enabled is false: the gate runs, and nobody asks it.", self.notes({"webhook": {"enabled": False}}))
-        self.assertIn("There is no `helm test`: config.floor would judge its pod.",
+        self.assertIn("webhook.enabled is false: the gate runs but receives no reviews.", self.notes({"webhook": {"enabled": False}}))
+        self.assertIn("`helm test` has no test: config.floor would apply to its pod.",
                       self.notes({"config": {"floor": {"enforce": "annotated"}}}))
-        self.assertIn("There is no `helm test`: tests.namespace must name one of evidence.namespaces, "
-                      "labelled sandbox.runx.dev/enforce=none.", self.notes({"evidence": {"namespaces": ["a"]}}))
+        self.assertIn("`helm test` has no test: tests.namespace must name one of evidence.namespaces, "
+                      "with the label sandbox.runx.dev/enforce=none.", self.notes({"evidence": {"namespaces": ["a"]}}))
         private = {"imagePullSecrets": [{"name": "registry"}]}
-        self.assertIn("There is no `helm test`: tests.namespace must name a namespace that has the Secrets of imagePullSecrets, "
-                      "labelled sandbox.runx.dev/enforce=none.", self.notes(private))
+        self.assertIn("`helm test` has no test: tests.namespace must name a namespace that has the Secrets of imagePullSecrets, "
+                      "with the label sandbox.runx.dev/enforce=none.", self.notes(private))
         self.assertIn("test sandgate\n", self.notes(merged(private, {"tests": {"namespace": "smoke"}})))
 
 
-class Refusals(unittest.TestCase):
-    """Impossible combinations end with a sentence each; the schema takes what is wrong by itself."""
+class Rejections(unittest.TestCase):
+    """Each contradiction between values gives an error message. The schema rejects single wrong values."""
 
-    def refused(self, more, base=None, namespace=NAMESPACE):
+    def rejected(self, more, base=None, namespace=NAMESPACE):
         values = merged(SMALLEST if base is None else base, more)
         status, _, error = helm("template", "sandgate", CHART, "--namespace", namespace, "--values", "-",
                                 stdin=json.dumps(values))
@@ -612,56 +613,56 @@ class Refusals(unittest.TestCase):
     def test_combinations(self):
         url = {"webhook": {"url": "https://g.example/validate", "caBundle": CA}}
         for more, sentence in (
-                ({"keyring": {"existingConfigMap": "x"}}, "keyring.keys and keyring.existingConfigMap are both given"),
+                ({"keyring": {"existingConfigMap": "x"}}, "keyring.keys and keyring.existingConfigMap are both set"),
                 ({"keyring": {"keys": {"x": "-----BEGIN PRIVATE KEY-----\n"}}}, "keyring.keys.x is a private key"),
                 ({"keyring": {"keys": {"x": "ssh-ed25519 AAAA"}}}, "keyring.keys.x has no PUBLIC KEY block"),
                 ({"config": {"keyring": {"kinds": {"SandboxExemption": {"keys": ["nobody"]}}}}},
                  "config.keyring.kinds.SandboxExemption names the key nobody"),
-                ({"evidence": {"source": "directory"}}, "evidence.directory must name one"),
-                ({"evidence": {"directory": "/x"}}, "evidence.directory is only read with evidence.source: directory"),
+                ({"evidence": {"source": "directory"}}, "evidence.directory must be the path of a directory"),
+                ({"evidence": {"directory": "/x"}}, "evidence.directory is only used with evidence.source: directory"),
                 ({"evidence": {"source": "directory", "directory": "/x", "namespaces": ["a"]}}, "but evidence.source is directory"),
-                ({"evidence": {"namespaces": ["kube-system"]}}, "evidence.namespaces has kube-system"),
-                ({"evidence": {"namespaces": [NAMESPACE]}}, f"evidence.namespaces has {NAMESPACE}"),
-                ({"evidence": {"namespaces": ["a"]}, "webhook": {"excludeNamespaces": ["a"]}}, "is it judged or not?"),
+                ({"evidence": {"namespaces": ["kube-system"]}}, "evidence.namespaces contains kube-system"),
+                ({"evidence": {"namespaces": [NAMESPACE]}}, f"evidence.namespaces contains {NAMESPACE}"),
+                ({"evidence": {"namespaces": ["a"]}, "webhook": {"excludeNamespaces": ["a"]}}, "a is in both evidence.namespaces and webhook.excludeNamespaces"),
                 ({"tls": {"mode": "secret"}, "webhook": {"caBundle": CA}}, "tls.secret.name must name the Secret"),
-                ({"tls": {"mode": "secret", "secret": {"name": "s"}}}, "the API server must learn whom to trust"),
-                ({"tls": {"secret": {"name": "s"}}}, "tls.secret.name is only read with tls.mode: secret"),
-                ({"webhook": {"caBundle": CA}}, "with tls.mode self it is filled in"),
+                ({"tls": {"mode": "secret", "secret": {"name": "s"}}}, "the API server needs its CA"),
+                ({"tls": {"secret": {"name": "s"}}}, "tls.secret.name is only used with tls.mode: secret"),
+                ({"webhook": {"caBundle": CA}}, "with tls.mode self it is set automatically"),
                 ({"tls": {"mode": "secret", "secret": {"name": "s"}}, "webhook": {"caBundle": "TUlJQg=="}}, "as PEM text, not base64"),
                 ({"tls": {"self": {"caDays": 100}}}, "at least three times tls.self.certificateDays"),
                 ({"tls": {"clientCA": CA}}, "tls.clientCA needs tls.clientNames"),
                 ({"tls": {"clientNames": ["a"]}}, "tls.clientNames needs tls.clientCA"),
-                ({"config": {"limits": {"deadlineMarginMilliseconds": 5000}}}, "leaves nothing of webhook.timeoutSeconds"),
+                ({"config": {"limits": {"deadlineMarginMilliseconds": 5000}}}, "must be less than webhook.timeoutSeconds"),
                 ({"config": {"limits": {"maxBodyBytes": 134217728}}}, "a quarter of config.limits.maxInFlightBytes"),
                 ({"webhook": {"matchConditions": [{"name": "managed", "expression": "true"}]}}, "which the chart uses itself"),
-                ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "takes minAvailable or maxUnavailable"),
+                ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "can have minAvailable or maxUnavailable"),
                 ({"terminationGracePeriodSeconds": 29}, "terminationGracePeriodSeconds must be at least 30"),
                 ({"metrics": {"port": 8443}}, "webhook.securePort and metrics.port are the same"),
                 ({"metrics": {"serviceMonitor": {"enabled": True}}}, "metrics.serviceMonitor.enabled needs metrics.enabled"),
                 ({"metrics": {"prometheusRule": {"enabled": True}}}, "metrics.prometheusRule.enabled needs metrics.enabled"),
                 ({"metrics": {"enabled": True, "podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}}},
-                 "everything would be counted twice"),
+                 "every metric would be scraped twice"),
                 ({"config": {"decisionLog": {"path": "/var/log/x"}}}, "the root file system is read-only"),
-                ({"tests": {"namespace": "kube-system"}}, "a namespace that the gate is not asked about"),
+                ({"tests": {"namespace": "kube-system"}}, "a namespace whose pods are not sent to the gate"),
                 ({"tests": {"namespace": "b"}, "evidence": {"namespaces": ["a"]}}, "tests.namespace must be one of evidence.namespaces"),
-                (url, "its keys and metrics are configured there"),
-                (merged(url, {"tls": {"mode": "certManager"}}), "leave tls.mode as it is"),
+                (url, "configure its keys and metrics there"),
+                (merged(url, {"tls": {"mode": "certManager"}}), "do not set tls.mode"),
                 (merged(url, {"webhook": {"enabled": False}}), "nothing would be installed"),
         ):
             with self.subTest(sentence):
-                self.assertIn(sentence, self.refused(more))
+                self.assertIn(sentence, self.rejected(more))
 
     def test_no_key(self):
-        self.assertIn("- no key counts, so the gate would not start: give one by --set-file keyring.keys.<key-id>=<file.pem>, "
-                      "or name a ConfigMap by keyring.existingConfigMap\n", self.refused({}, base={}))
+        self.assertIn("- no trusted key is set, so the gate would not start: add one with --set-file keyring.keys.<key-id>=<file.pem>, "
+                      "or name a ConfigMap in keyring.existingConfigMap\n", self.rejected({}, base={}))
 
-    def test_all_at_once(self):
-        error = self.refused({"tls": {"clientCA": CA}, "metrics": {"port": 8443}})
+    def test_one_error_lists_all_contradictions(self):
+        error = self.rejected({"tls": {"clientCA": CA}, "metrics": {"port": 8443}})
         self.assertIn("- tls.clientCA needs", error)
         self.assertIn("- webhook.securePort and metrics.port", error)
 
     def test_kube_system(self):
-        self.assertIn("the gate must not live in kube-system", self.refused({}, namespace="kube-system"))
+        self.assertIn("the gate must not be installed in kube-system", self.rejected({}, namespace="kube-system"))
 
     def test_schema(self):
         for more, where in (
@@ -681,9 +682,9 @@ class Refusals(unittest.TestCase):
                 ({"evidence": {"documents": {"x": {"document": "a"}}}}, "missing property 'signatures'"),
                 ({"config": {"evidence": {"revoked": ["abc"]}}}, "at '/config/evidence/revoked/0'")):
             with self.subTest(where):
-                self.assertIn(where, self.refused(more))
+                self.assertIn(where, self.rejected(more))
 
-    def test_helm_hands_global_down(self):
+    def test_global_is_accepted(self):
         self.assertIn(("Deployment", "sandgate"), made({"global": {"anything": {"at": "all"}}}))
 
 

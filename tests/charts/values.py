@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chart's values.yaml as a list of rows, comments and all. The form is fixed, so that a few lines read it."""
+"""Reads the chart's values.yaml with its comments, as a list of rows. The format of the file is fixed."""
 import pathlib
 import re
 
@@ -10,7 +10,7 @@ INDENT = 2
 
 
 def rows(text):
-    """(section, dotted key, comment, default) of each value that has a comment of its own, in order of the file."""
+    """(section, dotted key, comment, default) of each value that has its own comment, in the order of the file."""
     section, comment, path, found = "", [], [], []
     for line in text.split("\n"):
         stripped = line.strip()
@@ -37,7 +37,7 @@ def value_at(tree, path):
 
 
 def leaves(tree, path=()):
-    """Dotted keys of all that is no map, or an empty one."""
+    """Dotted keys of all values that are not maps, or are empty maps."""
     if isinstance(tree, dict) and tree:
         for key, value in tree.items():
             yield from leaves(value, (*path, key))

@@ -1,6 +1,6 @@
 {{/*
-The gate's configuration. Each value is written as JSON: it is YAML too, it keeps large numbers whole, and nothing in it
-has two readings.
+The gate's configuration. Each value is written as JSON: JSON is also YAML, it does not round large numbers, and no value is
+ambiguous.
 */}}
 {{- define "sandgate.config" -}}
 {{- $config := .Values.config -}}
@@ -61,14 +61,14 @@ decisionLog:
 drainSeconds: {{ $config.drainSeconds | toRawJson }}
 {{- end -}}
 
-{{/* Loopback, unless it is scraped. */}}
+{{/* Address of the admin port: loopback, unless metrics.enabled is set. */}}
 {{- define "sandgate.admin" -}}
 {{- printf "%s:%d" (ternary .Values.listenHost "127.0.0.1" .Values.metrics.enabled) (int .Values.metrics.port) -}}
 {{- end -}}
 
 {{/*
-What the running gate does not take up: these are hashed into the pod's annotations, so that a change restarts the pods.
-Everything else is read again while it runs (configuration, keyring, certificates), and needs no restart.
+A hash of the settings that the running gate does not reload. It is an annotation of the pods, so that a change restarts them.
+The gate reloads everything else (configuration, keyring, certificates) without a restart.
 */}}
 {{- define "sandgate.restart" -}}
 {{- $fixed := fromYaml (include "sandgate.config" .) -}}

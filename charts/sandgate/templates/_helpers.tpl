@@ -1,10 +1,10 @@
-{{/* Names, labels and what several kinds share. */}}
+{{/* Names, labels and parts that several kinds of objects share. */}}
 
 {{- define "sandgate.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* 48 characters, so that every suffix still fits into the 63 of a label. */}}
+{{/* At most 48 characters, so that the name with any suffix is not longer than a label (63). */}}
 {{- define "sandgate.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 48 | trimSuffix "-" -}}
@@ -15,7 +15,9 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Cluster-wide names carry the namespace where two releases of one name would meet: never, Helm refuses the second. */}}
+{{/*
+Cluster-wide objects do not have the namespace in their names: Helm refuses a second release whose objects already exist.
+*/}}
 {{- define "sandgate.tlsSecret" -}}
 {{- if eq .Values.tls.mode "secret" -}}
 {{- .Values.tls.secret.name -}}
@@ -47,7 +49,7 @@ app.kubernetes.io/component: gate
 {{- toYaml (merge $own .Values.commonLabels) -}}
 {{- end -}}
 
-{{/* The head of an object's metadata: (dict "root" $ "name" … "labels" … "annotations" …). */}}
+{{/* Name, labels and annotations of an object: (dict "root" $ "name" … "labels" … "annotations" …). */}}
 {{- define "sandgate.metadata" -}}
 {{- $labels := merge (dict) (fromYaml (include "sandgate.labels" .root)) (default dict .labels) -}}
 {{- $annotations := merge (dict) (default dict .annotations) .root.Values.commonAnnotations -}}
@@ -68,12 +70,12 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* "true" where the gate runs in this cluster. */}}
+{{/* "true" if the gate runs in this cluster. */}}
 {{- define "sandgate.runs" -}}
 {{- if not .Values.webhook.url -}}true{{- end -}}
 {{- end -}}
 
-{{/* "true" where the gate talks to the API server. */}}
+{{/* "true" if the gate connects to the API server. */}}
 {{- define "sandgate.asksCluster" -}}
 {{- if or (eq .Values.evidence.source "cluster") (include "sandgate.makesCertificates" .) -}}true{{- end -}}
 {{- end -}}
@@ -96,12 +98,12 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* Text with templates, or a map. */}}
+{{/* An extra object, given as text with templates or as a map. */}}
 {{- define "sandgate.object" -}}
 {{- if kindIs "string" .value -}}{{ tpl .value .root }}{{- else -}}{{ tpl (toYaml .value) .root }}{{- end -}}
 {{- end -}}
 
-{{/* What a ServiceMonitor and a PodMonitor have in common. */}}
+{{/* The endpoint of a ServiceMonitor or PodMonitor. */}}
 {{- define "sandgate.endpoint" -}}
 port: metrics
 path: /metrics
@@ -131,23 +133,23 @@ httpGet:
   namespace: {{ .Release.Namespace | quote }}
 {{- end -}}
 
-{{/* "true" where `helm test` can prove something; else why not. */}}
+{{/* "true" if `helm test` has a test, otherwise the reason why not. */}}
 {{- define "sandgate.tested" -}}
 {{- $floor := .Values.config.floor -}}
 {{- if not .Values.tests.enabled -}}
 tests.enabled is false
 {{- else if or (not .Values.webhook.enabled) (ne .Values.webhook.failurePolicy "Fail") -}}
-a gate that does not answer would let its pod pass
+the API server would accept its pod even if the gate does not answer
 {{- else if or .Values.webhook.namespaceSelector .Values.webhook.objectSelector .Values.webhook.matchConditions -}}
-selectors and conditions of yours may leave its pod out
+webhook.namespaceSelector, objectSelector or matchConditions could exclude its pod
 {{- else if or (ne $floor.enforce "none") (ne $floor.warn "none") (ne $floor.audit "none") -}}
-config.floor would judge its pod
+config.floor would apply to its pod
 {{- else if eq .Values.evidence.source "directory" -}}
-the gate reads no labels of namespaces from the cluster
+with evidence.source directory the gate reads no labels of namespaces
 {{- else if and .Values.evidence.namespaces (not .Values.tests.namespace) -}}
-tests.namespace must name one of evidence.namespaces, labelled sandbox.runx.dev/enforce=none
+tests.namespace must name one of evidence.namespaces, with the label sandbox.runx.dev/enforce=none
 {{- else if and .Values.imagePullSecrets (not .Values.tests.namespace) -}}
-tests.namespace must name a namespace that has the Secrets of imagePullSecrets, labelled sandbox.runx.dev/enforce=none
+tests.namespace must name a namespace that has the Secrets of imagePullSecrets, with the label sandbox.runx.dev/enforce=none
 {{- else -}}
 true
 {{- end -}}

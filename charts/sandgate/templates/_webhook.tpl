@@ -1,14 +1,15 @@
 {{/*
-Who is asked about what. The gate decides the same without any of this; it is here so that nobody waits for, or depends on,
-an answer that is known beforehand.
+Which requests the API server sends to the gate. The gate would decide the same without these selectors and conditions. They
+avoid calls whose answer is known in advance, so that these requests do not wait for the gate or depend on it.
 
-A pod is managed if it, or what it was before an update, has an annotation of ours. The API server can see that, but not
-the labels of the namespace (matchConditions have no namespaceObject), and a selector knows no "or". Hence one entry for
-managed pods in all namespaces, and one for each way in which a namespace can ask for the others. No two of them match the
-same request, but where a label `enforce` that cannot be read meets `warn: required` or `audit: required`.
+A pod is managed if it has a sandbox.runx.dev annotation, or had one before an update. A matchCondition can check that, but
+not the labels of the namespace (matchConditions have no namespaceObject); a namespaceSelector can check the labels, but has
+no "or". So there is one entry for managed pods in all namespaces, and one entry for each way in which a namespace can
+require the other pods. No two entries match the same request, except in a namespace that has both an `enforce` label with
+an unknown value and `warn: required` or `audit: required`.
 */}}
 
-{{/* Where annotations of ours may stand, of the object o: of a pod; of a controller and of its pod template. */}}
+{{/* The annotation maps of the object o: those of a pod, or of a controller and its pod template. */}}
 {{- define "sandgate.cel.annotations" -}}
 [o.?metadata.?annotations,
  o.?template.?metadata.?annotations,
@@ -22,7 +23,10 @@ same request, but where a label `enforce` that cannot be read meets `warn: requi
 .exists(m, m.orValue({}).exists(k, k.lowerAscii().startsWith('sandbox.runx.dev/'))))
 {{- end -}}
 
-{{/* The four lists of images, in order, and the annotations of ours. What cannot be read differs. */}}
+{{/*
+True if an update changes one of the four lists of images, in order, or a sandbox.runx.dev annotation. An object that cannot
+be read counts as changed.
+*/}}
 {{- define "sandgate.cel.changed" -}}
 request.operation != 'UPDATE' || object == null || oldObject == null ||
 [[object, oldObject].map(o,
@@ -44,7 +48,10 @@ request.operation != 'UPDATE' || object == null || oldObject == null ||
  x[1][i].exists(k, k.lowerAscii().startsWith('sandbox.runx.dev/') && !(k in x[0][i])))))
 {{- end -}}
 
-{{/* The kubelet reports what it runs already; all three signs together. */}}
+{{/*
+False for a mirror pod, by which a kubelet reports a static pod that it already runs. All three signs of one are required:
+the user, the group and the annotation.
+*/}}
 {{- define "sandgate.cel.noMirrorPod" -}}
 !(request.operation == 'CREATE' && request.kind.kind == 'Pod' &&
 request.userInfo.username.startsWith('system:node:') &&
@@ -52,7 +59,7 @@ request.userInfo.username.startsWith('system:node:') &&
 'kubernetes.io/config.mirror' in object.?metadata.?annotations.orValue({}))
 {{- end -}}
 
-{{/* "true" where a level of the configuration judges every pod: there is nothing to sort out then. */}}
+{{/* "true" if this level is `required` by default or by the floor. Every pod is then judged, and no entry is split. */}}
 {{- define "sandgate.requiredBy" -}}
 {{- $default := get .root.Values.config.defaults .level -}}
 {{- $floor := get .root.Values.config.floor .level -}}
