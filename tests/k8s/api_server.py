@@ -1,38 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TLS server that answers as told, a proxy, and the program that asks. Loopback only, port 0 only."""
+"""An HTTP server whose answers each test chooses, an HTTP proxy, and the client program. All listen on loopback, port 0."""
 
 import json
 import os
-import shutil
 import socket
 import ssl
 import subprocess
-import tempfile
+import sys
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from certificates import certificate_file, certificates, forget_certificates  # noqa: E402,F401
+
 PROGRAM = os.environ.get("API_PROGRAM", "")
-MAKE_CERTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../certs-dev/make-certs")
-
-_made = {}
-
-
-def certificates(name="first"):
-    """A folder of certs-dev/make-certs, made once a name; another name is another authority."""
-    if name not in _made:
-        folder = tempfile.mkdtemp(prefix="sandgate-certs-")
-        subprocess.run([MAKE_CERTS, "--out", folder], check=True, stdout=subprocess.DEVNULL)
-        _made[name] = folder
-    return _made[name]
-
-
-def certificate_file(name, folder="first"):
-    return os.path.join(certificates(folder), name)
-
-
-def forget_certificates():
-    while _made:
-        shutil.rmtree(_made.popitem()[1], ignore_errors=True)
 
 
 class Request:
@@ -42,7 +23,7 @@ class Request:
 
 
 def read_head(stream):
-    """Start line and headers, or None where the peer went."""
+    """Start line and headers, or None if the peer has closed the connection."""
     line = stream.readline().decode("latin-1").rstrip("\r\n")
     if not line:
         return None
@@ -62,25 +43,16 @@ def answer(status, body=b"", headers=()):
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
-class Server:
-    """Each request is given to handle(request, send), which may send raw bytes; None ends the connection."""
+class Listener:
+    """A listening socket. Each connection is passed to serve(connection, number) in its own thread."""
 
-    def __init__(self, handle, host="127.0.0.1", tls=True, ask_client=False, family=socket.AF_INET):
-        self.handle, self.requests, self.connections = handle, [], 0
-        self.context = None
-        if tls:
-            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.context.load_cert_chain(certificate_file("tls.crt"), certificate_file("tls.key"))
-            if ask_client:
-                self.context.verify_mode = ssl.CERT_REQUIRED
-                for name in ("first", "other"):
-                    self.context.load_verify_locations(certificate_file("ca.crt", name))
+    def __init__(self, host="127.0.0.1", family=socket.AF_INET):
+        self.connections = 0
         self.listener = socket.socket(family)
         self.listener.bind((host, 0))
         self.listener.listen(64)
         self.port = self.listener.getsockname()[1]
         self.open = set()
-        self.closing = False
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -92,6 +64,34 @@ class Server:
             self.connections += 1
             self.open.add(connection)
             threading.Thread(target=self.serve, args=(connection, self.connections), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for connection in list(self.open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class Server(Listener):
+    """Calls handle(request, send) for each request. handle can send any bytes; if it returns None, the connection ends."""
+
+    def __init__(self, handle, host="127.0.0.1", tls=True, ask_client=False, family=socket.AF_INET):
+        self.handle, self.requests = handle, []
+        self.context = None
+        if tls:
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(certificate_file("tls.crt"), certificate_file("tls.key"))
+            if ask_client:
+                self.context.verify_mode = ssl.CERT_REQUIRED
+                for name in ("first", "other"):
+                    self.context.load_verify_locations(certificate_file("ca.crt", name))
+        super().__init__(host, family)
 
     def serve(self, connection, number):
         try:
@@ -115,43 +115,18 @@ class Server:
         finally:
             connection.close()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.closing = True
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        for connection in list(self.open):
-            try:
-                connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
     def url(self, host="127.0.0.1"):
         return "%s://%s:%d" % ("https" if self.context else "http", host, self.port)
 
 
-class Proxy:
-    """Only CONNECT. What was asked is kept."""
+class Proxy(Listener):
+    """A proxy that supports CONNECT only, and records the requests."""
 
     def __init__(self, refuse=False):
         self.refuse, self.asked = refuse, []
-        self.listener = socket.socket()
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(16)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__()
 
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
+    def serve(self, connection, _):
         stream = connection.makefile("rb", buffering=0)
         head = read_head(stream)
         if head is None:
@@ -162,7 +137,7 @@ class Proxy:
             connection.close()
             return
         port = head[0].split(" ")[1].rpartition(":")[2]
-        onward = socket.create_connection(("127.0.0.1", int(port)))  # every name is this machine
+        onward = socket.create_connection(("127.0.0.1", int(port)))  # every host name means this machine
         connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
         threading.Thread(target=self.copy, args=(onward, connection), daemon=True).start()
         self.copy(connection, onward)
@@ -184,16 +159,9 @@ class Proxy:
                 pass
             one.close()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
 
 class Client:
-    """The program; arguments as api_program.c says."""
+    """The program of api_program.c; the arguments are documented there."""
 
     def __init__(self, server, *words, environment=None, **texts):
         arguments = ["%s=%s" % (name, text) for name, text in {"server": server, **texts}.items()]
@@ -204,7 +172,7 @@ class Client:
         self.first = self.process.stdout.readline().rstrip("\n")
 
     def ask(self, line):
-        """The answer, and how long it took."""
+        """Sends a command and returns the answer. took: the time that it took, in seconds."""
         begin = time.monotonic()
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
@@ -226,5 +194,5 @@ class Client:
 
 
 def trusting(server, *words, host="127.0.0.1", **texts):
-    """A client that trusts the server's authority."""
+    """A client that trusts the certificate authority of the server."""
     return Client(server.url(host), *words, ca=certificate_file("ca.crt"), **texts)

@@ -13,27 +13,13 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from certificates import certificates, forget_certificates  # noqa: E402
+
 PROGRAM = os.environ.get("SERVER_PROGRAM", "")
-MAKE_CERTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../certs-dev/make-certs")
 # Under sanitizers all is slower: a bound is this many times what the contract says.
 SLACK = float(os.environ.get("SERVER_TEST_SLACK", "1"))
 JSON = "Content-Type: application/json\r\n"
-
-_made = {}
-
-
-def certificates(name="first"):
-    """A folder of certs-dev/make-certs, made once a name; another name is another authority."""
-    if name not in _made:
-        folder = tempfile.mkdtemp(prefix="sandgate-certs-")
-        subprocess.run([MAKE_CERTS, "--out", folder], check=True, stdout=subprocess.DEVNULL)
-        _made[name] = folder
-    return _made[name]
-
-
-def forget_certificates():
-    while _made:
-        shutil.rmtree(_made.popitem()[1], ignore_errors=True)
 
 
 class Program:
