@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads ask a cluster, look at it, hold its snapshots and change its rules while its own thread
- * follows a server that never stops sending events; then it ends with questions open. A plain
- * program, for ThreadSanitizer; the server is a thread that speaks HTTP in the clear.
+ * tsan_cluster - threads ask a cluster, read its status, hold its snapshots and change its rules,
+ * while its own thread follows a server that sends events without a pause. Then the cluster is
+ * freed while it has open questions. A program without criterion, for ThreadSanitizer.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 
 #include "k8s/cluster/cluster.h"
 #include "k8s/util/clock.h"
+#include "tests/k8s/thread_server.h"
 
 #define ASKERS 3
 #define LOOKERS 2
@@ -23,31 +23,23 @@
 #define EVENT_USEC 500
 #define HEAD "HTTP/1.1 200 OK\r\n"
 
-static int listener;
-static unsigned version = 1000;
-static bool stop;
-static unsigned alive; /* rules that were not let go */
-static unsigned open_asks;
+/* Accessed with relaxed order: a stronger order would hide races from ThreadSanitizer. */
+static atomic_uint version = 1000;
+static atomic_bool stop;
+static atomic_uint held_rules; /* set by set_rules() and not yet released */
+static atomic_uint open_questions;
 static struct cluster *cluster;
 static struct cluster_options options;
 
-static void check(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s\n", what);
-    exit(EXIT_FAILURE);
-}
-
 /* A ConfigMap without a signature, in its newest version. */
-static int object_text(char *text, size_t room)
+static int object_text(char *text, size_t size)
 {
     return snprintf(
-        text, room,
+        text, size,
         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"sandgate-system\","
         "\"resourceVersion\":\"%u\",\"labels\":{\"sandbox.runx.dev/evidence\":\"true\"}},"
         "\"data\":{\"sandbox.yaml\":\"kind: SandboxBaseline\"}}",
-        __atomic_add_fetch(&version, 1, __ATOMIC_RELAXED));
+        atomic_fetch_add_explicit(&version, 1, memory_order_relaxed));
 }
 
 static bool send_list(int fd)
@@ -79,75 +71,36 @@ static void send_watch(int fd)
 
     if (send(fd, head, sizeof(head) - 1, MSG_NOSIGNAL) < 0)
         return;
-    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) && send_chunk(fd))
+    while (!atomic_load_explicit(&stop, memory_order_relaxed) && send_chunk(fd))
         (void)usleep(EVENT_USEC);
 }
 
-static void *serve_one(void *context)
+static bool respond(int fd, const char *head)
 {
-    const int fd = *(int *)context;
-    char bytes[4096];
-    size_t len = 0;
-    bool more = true;
-
-    free(context);
-    while (more) {
-        ssize_t n = read(fd, bytes + len, sizeof(bytes) - 1 - len);
-
-        if (n <= 0)
-            break;
-        len += (size_t)n;
-        bytes[len] = '\0';
-        if (len < 4 || memcmp(bytes + len - 4, "\r\n\r\n", 4) != 0)
-            continue;
-        if (strstr(bytes, "watch=true") != NULL) {
-            send_watch(fd);
-            more = false;
-        } else {
-            more = send_list(fd);
-        }
-        len = 0;
-    }
-    (void)close(fd);
-    return NULL;
+    if (strstr(head, "watch=true") == NULL)
+        return send_list(fd);
+    send_watch(fd);
+    return false;
 }
 
-static void *serve(void *unused)
-{
-    (void)unused;
-    for (;;) {
-        int *fd = malloc(sizeof(*fd));
-        pthread_t thread;
-
-        check(fd != NULL, "no memory");
-        *fd = accept(listener, NULL, NULL);
-        if (*fd < 0) {
-            free(fd);
-            return NULL;
-        }
-        check(pthread_create(&thread, NULL, serve_one, fd) == 0, "no thread");
-        (void)pthread_detach(thread);
-    }
-}
-
-/* ---- who asks ---- */
+/* ---- the threads that use the cluster ---- */
 
 struct question {
-    struct cluster_waiter waiter; /* the first: it is what done() is given */
+    struct cluster_waiter waiter; /* first member: answered() converts its address */
     pthread_mutex_t lock;
-    pthread_cond_t answered;
+    pthread_cond_t condition;
     bool done;
     int result;
 };
 
-static void done(struct cluster_waiter *waiter, int result)
+static void answered(struct cluster_waiter *waiter, int result)
 {
     struct question *question = (struct question *)waiter;
 
     (void)pthread_mutex_lock(&question->lock);
     question->done = true;
     question->result = result;
-    (void)pthread_cond_signal(&question->answered);
+    (void)pthread_cond_signal(&question->condition);
     (void)pthread_mutex_unlock(&question->lock);
 }
 
@@ -157,20 +110,21 @@ static void *ask(void *context)
                                                   CLUSTER_FRESH};
 
     for (size_t i = 0; i < ASKS; i++) {
-        struct question question = {.waiter = {.deadline_msec = clock_msec() + 50, .done = done}};
+        struct question question = {
+            .waiter = {.deadline_msec = clock_msec() + 50, .done = answered}};
 
         (void)pthread_mutex_init(&question.lock, NULL);
-        (void)pthread_cond_init(&question.answered, NULL);
+        (void)pthread_cond_init(&question.condition, NULL);
         check(cluster_ask(cluster, kinds[i % 3], str_of(context), &question.waiter) == 0,
-              "a question was refused");
+              "cluster_ask failed");
         (void)pthread_mutex_lock(&question.lock);
         while (!question.done)
-            (void)pthread_cond_wait(&question.answered, &question.lock);
+            (void)pthread_cond_wait(&question.condition, &question.lock);
         (void)pthread_mutex_unlock(&question.lock);
         check(question.result == 0 || question.result == -ETIMEDOUT || question.result == -EBUSY ||
                   question.result == -EIO,
-              "another answer");
-        (void)pthread_cond_destroy(&question.answered);
+              "unexpected result of a question");
+        (void)pthread_cond_destroy(&question.condition);
         (void)pthread_mutex_destroy(&question.lock);
     }
     return NULL;
@@ -179,26 +133,26 @@ static void *ask(void *context)
 static void *look(void *unused)
 {
     (void)unused;
-    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+    while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
         struct cluster_status status = {0};
         struct snapshot *snapshot = snapshot_store_get(options.store);
 
         cluster_look(cluster, &status);
         (void)cluster_is_stale(cluster, 1);
         check(cluster_ready(cluster) == (status.ready || cluster_ready(cluster)),
-              "not ready again");
+              "the cluster was ready and is no longer");
         if (snapshot != NULL)
-            check(snapshot_all(snapshot).count == 1, "another number of documents");
+            check(snapshot_all(snapshot).count == 1, "unexpected number of documents");
         snapshot_unref(snapshot);
         (void)usleep(200);
     }
     return NULL;
 }
 
-static void let_go(void *object)
+static void release_rules(void *object)
 {
-    check(object == &alive, "another keep was let go");
-    (void)__atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+    check(object == &held_rules, "an unexpected object was released");
+    (void)atomic_fetch_sub_explicit(&held_rules, 1, memory_order_relaxed);
 }
 
 static void set_rules(const struct keyring *keyring, unsigned threshold)
@@ -207,10 +161,11 @@ static void set_rules(const struct keyring *keyring, unsigned threshold)
 
     for (size_t i = 0; i < EVIDENCE_KIND_COUNT; i++)
         policy.signers[i].threshold = threshold;
-    (void)__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
-    check(cluster_set_rules(cluster, keyring, &policy,
-                            (struct snapshot_keep){.object = &alive, .release = let_go}) == 0,
-          "no rules");
+    (void)atomic_fetch_add_explicit(&held_rules, 1, memory_order_relaxed);
+    check(cluster_set_rules(
+              cluster, keyring, &policy,
+              (struct snapshot_keep){.object = &held_rules, .release = release_rules}) == 0,
+          "cluster_set_rules failed");
 }
 
 static void *change_rules(void *keyring)
@@ -225,8 +180,8 @@ static void *change_rules(void *keyring)
 static void closed(struct cluster_waiter *waiter, int result)
 {
     (void)waiter;
-    check(result == -ESHUTDOWN || result == 0, "no end was told");
-    (void)__atomic_sub_fetch(&open_asks, 1, __ATOMIC_RELAXED);
+    check(result == -ESHUTDOWN || result == 0, "unexpected result of an open question");
+    (void)atomic_fetch_sub_explicit(&open_questions, 1, memory_order_relaxed);
 }
 
 static void run(const struct keyring *keyring)
@@ -238,58 +193,49 @@ static void run(const struct keyring *keyring)
 
     for (; count < ASKERS; count++)
         check(pthread_create(&threads[count], NULL, ask, (void *)(uintptr_t)names[count]) == 0,
-              "no thread");
+              "pthread_create failed");
     for (size_t i = 0; i < LOOKERS; i++)
-        check(pthread_create(&threads[count++], NULL, look, NULL) == 0, "no thread");
+        check(pthread_create(&threads[count++], NULL, look, NULL) == 0, "pthread_create failed");
     check(pthread_create(&threads[count++], NULL, change_rules, (void *)(uintptr_t)keyring) == 0,
-          "no thread");
+          "pthread_create failed");
     for (size_t i = 0; i < ASKERS; i++)
         (void)pthread_join(threads[i], NULL);
     (void)pthread_join(threads[count - 1], NULL);
     for (size_t i = 0; i < 4; i++) {
         open[i] = (struct cluster_waiter){.deadline_msec = UINT64_MAX, .done = closed};
-        (void)__atomic_add_fetch(&open_asks, 1, __ATOMIC_RELAXED);
-        check(cluster_ask(cluster, CLUSTER_FRESH, STR(""), &open[i]) == 0,
-              "a question was refused");
+        (void)atomic_fetch_add_explicit(&open_questions, 1, memory_order_relaxed);
+        check(cluster_ask(cluster, CLUSTER_FRESH, STR(""), &open[i]) == 0, "cluster_ask failed");
     }
-    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    atomic_store_explicit(&stop, true, memory_order_relaxed);
     for (size_t i = ASKERS; i < ASKERS + LOOKERS; i++)
         (void)pthread_join(threads[i], NULL);
     cluster_free(cluster);
-    check(open_asks == 0, "a question was forgotten");
+    check(open_questions == 0, "an open question got no answer");
 }
 
 int main(void)
 {
     cleanup_arena struct arena arena = {0};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(address);
     struct access access = {0};
     struct keyring *keyring = NULL;
     struct str reason = {0};
-    pthread_t server;
+    struct thread_server server;
 
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    check(bind(listener, (struct sockaddr *)&address, len) == 0 && listen(listener, 64) == 0 &&
-              getsockname(listener, (struct sockaddr *)&address, &len) == 0,
-          "no server");
-    check(pthread_create(&server, NULL, serve, NULL) == 0, "no thread");
-    access.server = arena_format(&arena, "http://127.0.0.1:%u", (unsigned)ntohs(address.sin_port));
-    check(api_new(&access, &arena, &options.api, &reason) == 0, "no api");
+    thread_server_start(&server, respond);
+    access.server = str_of(server.url);
+    check(api_new(&access, &arena, &options.api, &reason) == 0, "api_new failed");
     check(keyring_load(TESTS_DIR "/cases/world/keyring", &arena, &keyring, &reason) == 0,
-          "no keyring");
-    check(snapshot_store_new(&options.store) == 0, "no store");
+          "keyring_load failed");
+    check(snapshot_store_new(&options.store) == 0, "snapshot_store_new failed");
     options.own_namespace = STR(POLICY_OWN_NAMESPACE);
-    check(cluster_new(&options, &cluster) == 0, "no cluster");
+    check(cluster_new(&options, &cluster) == 0, "cluster_new failed");
     set_rules(keyring, 1);
-    check(cluster_start(cluster) == 0, "no start");
+    check(cluster_start(cluster) == 0, "cluster_start failed");
     run(keyring);
     snapshot_store_free(options.store);
-    check(alive == 0, "rules were not let go");
+    check(held_rules == 0, "rules were not released");
     keyring_unref(keyring);
     api_free(options.api);
-    (void)shutdown(listener, SHUT_RDWR);
-    (void)pthread_join(server, NULL);
-    (void)close(listener);
+    thread_server_stop(&server);
     return EXIT_SUCCESS;
 }
