@@ -9,33 +9,13 @@
 #include "k8s/util/digest.h"
 #include "planner/base/buffer.h"
 #include "planner/plan.h"
+#include "tests/webhook/failing_arena.h"
 #include "webhook/answer/answer.h"
 #include "webhook/audit/event.h"
 #include "webhook/audit/event_internal.h"
 #include "webhook/audit/replay.h"
 #include "webhook/audit/replay_diff.h"
 #include "webhook/report/report.h"
-
-void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
-void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
-char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
-
-static size_t until_failure; /* 0: none fails */
-static bool failed;
-
-void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
-{
-    if (until_failure > 0 && --until_failure == 0) {
-        failed = true;
-        return NULL;
-    }
-    return __real_arena_alloc(arena, count, size);
-}
-
-char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
-{
-    return __wrap_arena_alloc(arena, count, 1);
-}
 
 #define HEAD                                                                                       \
     "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"auditID\":\"a\",\"annotations\":{"
@@ -262,6 +242,7 @@ Test(replay, lists_that_grow_or_shrink_are_named_at_their_first_item)
 /* The whole way of one line, once with each allocation refused. */
 static void sweep(const char *text)
 {
+    bool failed = false;
     size_t n = 0;
 
     do {
@@ -275,8 +256,7 @@ static void sweep(const char *text)
         int r = 0;
 
         cr_assert_not_null(sink);
-        failed = false;
-        until_failure = ++n;
+        failing_arena_arm(++n);
         r = report_init(&report);
         report.replay = true;
         if (r == 0)
@@ -289,7 +269,7 @@ static void sweep(const char *text)
             r = report_json(&report, sink);
         if (r == 0)
             r = report_csv(&report, sink);
-        until_failure = 0;
+        failed = failing_arena_disarm();
         cr_assert(r == 0 || (failed && r == -ENOMEM), "allocation %zu: %d", n, r);
         /* a row without room is counted, a denial never gone */
         cr_assert(r != 0 ||

@@ -8,28 +8,8 @@
 
 #include "helper.h"
 #include "planner/base/tree.h"
+#include "tests/webhook/failing_arena.h"
 #include "webhook/record/record.h"
-
-void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
-void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
-char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
-
-static size_t until_failure; /* 0: none fails */
-static bool failed;
-
-void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
-{
-    if (until_failure > 0 && --until_failure == 0) {
-        failed = true;
-        return NULL;
-    }
-    return __real_arena_alloc(arena, count, size);
-}
-
-char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
-{
-    return __wrap_arena_alloc(arena, count, 1);
-}
 
 #define GOOD "\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\""
 #define RUNS(image) "\"spec\":{\"containers\":[{\"image\":\"" image "\"}]}"
@@ -53,6 +33,7 @@ static void sweep(const struct snapshot *snapshot, struct str text, enum answer_
 {
     cleanup_arena struct arena whole = {0};
     struct exchange wanted = {0};
+    bool failed = false;
     size_t n = 0;
 
     exchange_review(text, DOCUMENT_JSON, format, snapshot, helper_moment(HELPER_NOW), &whole,
@@ -62,11 +43,10 @@ static void sweep(const struct snapshot *snapshot, struct str text, enum answer_
         cleanup_arena struct arena arena = {0};
         struct exchange e = {0};
 
-        failed = false;
-        until_failure = ++n;
+        failing_arena_arm(++n);
         exchange_review(text, DOCUMENT_JSON, format, snapshot, helper_moment(HELPER_NOW), &arena,
                         &e);
-        until_failure = 0;
+        failed = failing_arena_disarm();
         if (failed) {
             cr_assert_eq(e.status, 500, "allocation %zu: %d", n, e.status);
             cr_assert(!e.decided && !e.decision.allowed);
@@ -86,6 +66,7 @@ static void sweep_record(const struct snapshot *snapshot, struct str text)
     cleanup_arena struct arena whole = {0};
     struct exchange e = {0};
     struct str wanted = {0};
+    bool failed = false;
     size_t n = 0;
 
     exchange_review(text, DOCUMENT_JSON, ANSWER_JSON, snapshot, helper_moment(HELPER_NOW), &whole,
@@ -96,10 +77,9 @@ static void sweep_record(const struct snapshot *snapshot, struct str text)
         struct str line = {0};
         int r = 0;
 
-        failed = false;
-        until_failure = ++n;
+        failing_arena_arm(++n);
         r = record_write(&e.decision, &e.review, &circumstances, &arena, &line);
-        until_failure = 0;
+        failed = failing_arena_disarm();
         cr_assert_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %d", n, r);
         cr_assert(failed ? !str_present(line) : str_equal(line, wanted));
     } while (failed);
