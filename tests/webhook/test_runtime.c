@@ -1,35 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_runtime - a runtime starts from files, and reloads those that have changed. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "webhook/runtime/runtime.h"
 
+extern char **environ;
+
 #define PATH_BYTES 256
 #define CASES TESTS_DIR "/cases/world"
 
-/* A folder with a copy of the cases' runtime, removed at the end. */
+/* A directory with a copy of the files of tests/cases/world, removed by remove_place(). */
 struct place {
     char folder[64];
 };
 
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Runs a program without a shell. The arguments end with NULL. */
+static void run(const char *program, ...) __attribute__((sentinel));
 
-static void run(const char *format, ...)
+static void run(const char *program, ...)
 {
-    char command[4 * PATH_BYTES];
+    char *arguments[8] = {(char *)(uintptr_t)program};
+    size_t count = 1;
     va_list args;
-    int n = 0;
+    pid_t pid = 0;
+    int status = 0;
 
-    va_start(args, format);
-    n = vsnprintf(command, sizeof(command), format, args);
+    va_start(args, program);
+    while ((arguments[count] = va_arg(args, char *)) != NULL)
+        cr_assert_lt(++count, 8);
     va_end(args);
-    cr_assert(n > 0 && (size_t)n < sizeof(command));
-    cr_assert_eq(system(command), 0, "%s", command); /* lint: allow fixed commands of this test */
+    cr_assert_eq(posix_spawnp(&pid, program, NULL, NULL, arguments, environ), 0);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: %d", program, status);
 }
 
 static struct place make_place(void)
@@ -37,13 +47,52 @@ static struct place make_place(void)
     struct place place = {.folder = "/tmp/sandgate-world-XXXXXX"};
 
     cr_assert_not_null(mkdtemp(place.folder));
-    run("cp -R '%s'/. '%s'", CASES, place.folder);
+    run("cp", "-R", CASES "/.", place.folder, NULL);
     return place;
 }
 
 static void remove_place(const struct place *place)
 {
-    run("rm -rf '%s'", place->folder);
+    run("rm", "-rf", place->folder, NULL);
+}
+
+/* The path of a file of the place. */
+struct path {
+    char text[PATH_BYTES];
+};
+
+static struct path path_of(const struct place *place, const char *name)
+{
+    struct path path;
+    int n = snprintf(path.text, sizeof(path.text), "%s/%s", place->folder, name);
+
+    cr_assert(n > 0 && (size_t)n < sizeof(path.text));
+    return path;
+}
+
+static void write_file(const struct place *place, const char *name, const char *text)
+{
+    FILE *file = fopen(path_of(place, name).text, "we");
+
+    cr_assert_not_null(file);
+    cr_assert_geq(fputs(text, file), 0);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void remove_keys(const struct place *place)
+{
+    cr_assert_eq(unlink(path_of(place, "keyring/release-2026.pem").text), 0);
+    cr_assert_eq(unlink(path_of(place, "keyring/security-2026.pem").text), 0);
+}
+
+static void make_link(const struct place *place, const char *target, const char *name)
+{
+    cr_assert_eq(symlink(target, path_of(place, name).text), 0);
+}
+
+static void move(const struct place *place, const char *from, const char *to)
+{
+    cr_assert_eq(rename(path_of(place, from).text, path_of(place, to).text), 0);
 }
 
 static struct runtime *open_place(const struct place *place)
@@ -51,11 +100,8 @@ static struct runtime *open_place(const struct place *place)
     const struct runtime_overrides overrides = {0};
     struct runtime_report report = {0};
     struct runtime *runtime = NULL;
-    char path[PATH_BYTES];
-    int r = 0;
+    int r = runtime_open(path_of(place, "gate.yaml").text, &overrides, &runtime, &report);
 
-    (void)snprintf(path, sizeof(path), "%s/gate.yaml", place->folder);
-    r = runtime_open(path, &overrides, &runtime, &report);
     cr_assert_eq(r, 0, "%s", report.reason_count > 0 ? report.reasons[0].ptr : "");
     cr_assert(report.changed);
     runtime_report_done(&report);
@@ -92,16 +138,14 @@ Test(runtime, opens_on_configuration_keyring_and_folder)
     remove_place(&place);
 }
 
-/* The start ends with the reason, in the form FILE:LINE:COL: what. */
+/* The start fails with one reason, in the form FILE:LINE:COLUMN: text. */
 static void assert_start_refused(const struct place *place, struct runtime_overrides overrides,
                                  const char *file, const char *wanted)
 {
     struct runtime_report report = {0};
     struct runtime *runtime = NULL;
-    char path[PATH_BYTES];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", place->folder, file);
-    cr_assert_eq(runtime_open(path, &overrides, &runtime, &report), -EINVAL);
+    cr_assert_eq(runtime_open(path_of(place, file).text, &overrides, &runtime, &report), -EINVAL);
     cr_assert_null(runtime);
     cr_assert_eq(report.reason_count, 1);
     cr_assert(str_contains(report.reasons[0], str_of(wanted)), "%s", report.reasons[0].ptr);
@@ -110,43 +154,41 @@ static void assert_start_refused(const struct place *place, struct runtime_overr
     runtime_report_done(&report);
 }
 
-Test(runtime, bad_start_ends_with_its_reason)
+Test(runtime, start_with_an_invalid_file_fails_with_a_reason)
 {
     struct place place = make_place();
 
-    run("echo 'x: 1' > '%s/bad.yaml'", place.folder);
+    write_file(&place, "bad.yaml", "x: 1\n");
     assert_start_refused(&place, (struct runtime_overrides){0}, "bad.yaml",
                          "/bad.yaml:1:1: x is not a known key");
-    run("printf 'evidence: {kubeconfig: nowhere}\\nkeyring: {directory: keyring}\\n' > "
-        "'%s/cluster.yaml'",
-        place.folder);
+    write_file(&place, "cluster.yaml",
+               "evidence: {kubeconfig: nowhere}\nkeyring: {directory: keyring}\n");
     assert_start_refused(&place, (struct runtime_overrides){0}, "cluster.yaml", "/nowhere");
-    run("echo nonsense > '%s/keyring/third.pem'", place.folder);
+    write_file(&place, "keyring/third.pem", "nonsense\n");
     assert_start_refused(&place, (struct runtime_overrides){0}, "gate.yaml", "third.pem");
     remove_place(&place);
 }
 
-Test(runtime, broken_manifest_ends_the_start)
+Test(runtime, start_with_an_invalid_manifest_fails)
 {
     struct place place = make_place();
 
-    run("printf 'a: 1\\na: 2\\n' > '%s/evidence/zz.yaml'", place.folder);
+    write_file(&place, "evidence/zz.yaml", "a: 1\na: 2\n");
     assert_start_refused(&place, (struct runtime_overrides){0}, "gate.yaml", "zz.yaml:2:1: ");
     remove_place(&place);
 }
 
-Test(runtime, overrides_replace_what_the_file_names)
+Test(runtime, overrides_replace_the_configured_directories)
 {
     struct place place = make_place();
-    char evidence[PATH_BYTES], keyring[PATH_BYTES];
-    const struct runtime_overrides overrides = {
-        .evidence_directory = evidence, .keyring_directory = keyring, .own_namespace = "elsewhere"};
+    const struct path evidence = path_of(&place, "evidence"), keyring = path_of(&place, "keyring");
+    const struct runtime_overrides overrides = {.evidence_directory = evidence.text,
+                                                .keyring_directory = keyring.text,
+                                                .own_namespace = "elsewhere"};
     struct runtime_report report = {0};
     struct runtime *runtime = NULL;
     struct snapshot *snapshot = NULL;
 
-    (void)snprintf(evidence, sizeof(evidence), "%s/evidence", place.folder);
-    (void)snprintf(keyring, sizeof(keyring), "%s/keyring", place.folder);
     cr_assert_eq(runtime_open(NULL, &overrides, &runtime, &report), 0);
     runtime_report_done(&report);
     cr_assert_eq(requirements_of_report(runtime), 1);
@@ -157,17 +199,15 @@ Test(runtime, overrides_replace_what_the_file_names)
     remove_place(&place);
 }
 
-Test(runtime, own_namespace_of_the_file_stays)
+Test(runtime, configured_own_namespace_is_not_overridden)
 {
     struct place place = make_place();
     const struct runtime_overrides overrides = {.own_namespace = "elsewhere"};
     struct runtime_report report = {0};
     struct runtime *runtime = NULL;
     struct config *config = NULL;
-    char path[PATH_BYTES];
 
-    (void)snprintf(path, sizeof(path), "%s/gate.yaml", place.folder);
-    cr_assert_eq(runtime_open(path, &overrides, &runtime, &report), 0);
+    cr_assert_eq(runtime_open(path_of(&place, "gate.yaml").text, &overrides, &runtime, &report), 0);
     runtime_report_done(&report);
     config = runtime_config(runtime);
     cr_assert(str_equal(config->policy.own_namespace, STR("sandgate-system")));
@@ -176,21 +216,21 @@ Test(runtime, own_namespace_of_the_file_stays)
     remove_place(&place);
 }
 
-Test(runtime, change_is_seen_and_counts)
+Test(runtime, changed_keyring_takes_effect)
 {
     struct place place = make_place();
     struct runtime *runtime = open_place(&place);
     struct runtime_report report = {0};
 
-    run("rm '%s'/keyring/*.pem", place.folder);
+    remove_keys(&place);
     report = reload(runtime, false);
     cr_assert(report.changed);
     cr_assert(report.keyring_failed);
     cr_assert(!report.config_failed && !report.evidence_failed);
     cr_assert_eq(report.reason_count, 1);
     runtime_report_done(&report);
-    cr_assert_eq(requirements_of_report(runtime), 0, "an empty folder means no key");
-    run("cp '%s'/keyring/*.pem '%s'/keyring/", CASES, place.folder);
+    cr_assert_eq(requirements_of_report(runtime), 0, "an empty directory means no key");
+    run("cp", "-R", CASES "/keyring", place.folder, NULL);
     report = reload(runtime, false);
     cr_assert(report.changed && !report.keyring_failed);
     runtime_report_done(&report);
@@ -199,7 +239,7 @@ Test(runtime, change_is_seen_and_counts)
     remove_place(&place);
 }
 
-Test(runtime, broken_configuration_leaves_the_old_one_in_force)
+Test(runtime, old_configuration_stays_if_the_new_one_is_invalid)
 {
     struct place place = make_place();
     struct runtime *runtime = open_place(&place);
@@ -207,7 +247,7 @@ Test(runtime, broken_configuration_leaves_the_old_one_in_force)
     struct config *before = runtime_config(runtime);
     struct config *after = NULL;
 
-    run("echo 'keyring: {threshold: 0}' > '%s/gate.yaml'", place.folder);
+    write_file(&place, "gate.yaml", "keyring: {threshold: 0}\n");
     report = reload(runtime, false);
     cr_assert(report.config_failed && report.changed);
     cr_assert_eq(report.reason_count, 1);
@@ -228,7 +268,8 @@ Test(runtime, key_taken_away_counts_though_the_configuration_is_broken)
     struct runtime *runtime = open_place(&place);
     struct runtime_report report = {0};
 
-    run("echo 'x: 1' > '%s/gate.yaml' && rm '%s'/keyring/*.pem", place.folder, place.folder);
+    write_file(&place, "gate.yaml", "x: 1\n");
+    remove_keys(&place);
     report = reload(runtime, false);
     cr_assert(report.config_failed && report.keyring_failed);
     runtime_report_done(&report);
@@ -237,13 +278,13 @@ Test(runtime, key_taken_away_counts_though_the_configuration_is_broken)
     remove_place(&place);
 }
 
-Test(runtime, new_configuration_counts_for_the_next_snapshot)
+Test(runtime, new_configuration_applies_to_the_next_snapshot)
 {
     struct place place = make_place();
     struct runtime *runtime = open_place(&place);
     struct runtime_report report = {0};
 
-    run("cp '%s/gate-revoked.yaml' '%s/gate.yaml'", place.folder, place.folder);
+    move(&place, "gate-revoked.yaml", "gate.yaml");
     report = reload(runtime, false);
     cr_assert(report.changed && !report.config_failed);
     runtime_report_done(&report);
@@ -252,30 +293,31 @@ Test(runtime, new_configuration_counts_for_the_next_snapshot)
     remove_place(&place);
 }
 
-Test(runtime, evidence_folder_that_cannot_be_read_waits)
+Test(runtime, old_directory_stays_if_the_new_one_cannot_be_read)
 {
     struct place place = make_place();
     struct runtime *runtime = open_place(&place);
     struct runtime_report report = {0};
 
-    run("sed 's/directory: evidence/directory: nowhere/' '%s/gate-threshold-2.yaml' > "
-        "'%s/gate.yaml'",
-        CASES, place.folder);
+    move(&place, "gate-threshold-2.yaml", "gate.yaml");
+    run("sed", "-i", "s/directory: evidence/directory: nowhere/", path_of(&place, "gate.yaml").text,
+        NULL);
     report = reload(runtime, false);
     cr_assert(report.evidence_failed && report.changed && !report.config_failed);
     runtime_report_done(&report);
-    cr_assert_eq(requirements_of_report(runtime), 1, "the old folder goes on");
+    cr_assert_eq(requirements_of_report(runtime), 1,
+                 "the evidence of the old directory is still used");
     runtime_free(runtime);
     remove_place(&place);
 }
 
-Test(runtime, unchanged_files_are_not_read_again_once_they_are_settled)
+Test(runtime, unchanged_files_are_not_read_again)
 {
     struct place place = make_place();
     struct runtime *runtime = NULL;
     struct runtime_report report = {0};
 
-    sleep(3); /* the files' times are far enough behind the clock */
+    sleep(3); /* files are read again until their last change is some seconds ago */
     runtime = open_place(&place);
     report = reload(runtime, false);
     cr_assert(!report.changed);
@@ -287,24 +329,27 @@ Test(runtime, unchanged_files_are_not_read_again_once_they_are_settled)
     remove_place(&place);
 }
 
-Test(runtime, swap_behind_a_link_is_a_change)
+Test(runtime, replaced_target_of_a_link_is_a_change)
 {
     struct place place = make_place();
     struct runtime *runtime = NULL;
     struct runtime_report report = {0};
 
-    /* as a mounted ConfigMap: keyring/x.pem -> ..data/x.pem, ..data -> ..one */
-    run("cd '%s/keyring' && mkdir ..one ..two && mv release-2026.pem security-2026.pem ..one",
-        place.folder);
-    run("cd '%s/keyring' && cp ..one/security-2026.pem ..two && ln -s ..one ..data && "
-        "ln -s ..data/release-2026.pem ..data/security-2026.pem .",
-        place.folder);
+    /* as in a mounted ConfigMap: keyring/x.pem -> ..data/x.pem, ..data -> ..one */
+    cr_assert_eq(mkdir(path_of(&place, "keyring/..one").text, 0700), 0);
+    cr_assert_eq(mkdir(path_of(&place, "keyring/..two").text, 0700), 0);
+    move(&place, "keyring/release-2026.pem", "keyring/..one/release-2026.pem");
+    move(&place, "keyring/security-2026.pem", "keyring/..one/security-2026.pem");
+    run("cp", CASES "/keyring/security-2026.pem", path_of(&place, "keyring/..two").text, NULL);
+    make_link(&place, "..one", "keyring/..data");
+    make_link(&place, "..data/release-2026.pem", "keyring/release-2026.pem");
+    make_link(&place, "..data/security-2026.pem", "keyring/security-2026.pem");
     sleep(3);
     runtime = open_place(&place);
     cr_assert_eq(requirements_of_report(runtime), 1);
-    run("cd '%s/keyring' && ln -s ..two ..data_tmp && mv -T ..data_tmp ..data && "
-        "rm release-2026.pem",
-        place.folder);
+    make_link(&place, "..two", "keyring/..data_tmp");
+    move(&place, "keyring/..data_tmp", "keyring/..data");
+    cr_assert_eq(unlink(path_of(&place, "keyring/release-2026.pem").text), 0);
     report = reload(runtime, false);
     cr_assert(report.changed);
     runtime_report_done(&report);
