@@ -9,13 +9,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool is_read(struct str result)
-{
-    return result.len > 0 &&
-           (result.ptr[0] == '{' || result.ptr[0] == '[' || result.ptr[0] == '"' ||
-            result.ptr[0] == 'n' || result.ptr[0] == 't' || result.ptr[0] == 'f');
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct document_options own = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
@@ -29,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str result = reading_of(&arena, text, &own);
     struct str as_manifest = reading_of(&arena, text, &manifest);
 
-    if (!is_read(result)) {
+    if (!reading_is_tree(result)) {
         (void)reading_of(&arena, text, &review);
         return 0;
     }

@@ -92,6 +92,11 @@ struct str reading_of(struct arena *arena, struct str text, const struct documen
     return result;
 }
 
+bool reading_is_tree(struct str result)
+{
+    return result.len > 0 && memchr("{[\"ntf", result.ptr[0], 6) != NULL;
+}
+
 struct str reading_of_stream(struct arena *arena, struct str text, enum document_syntax syntax)
 {
     struct buffer out = buffer_make(arena, MAX_BYTES);

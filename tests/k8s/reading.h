@@ -17,6 +17,10 @@ struct str reading_error(struct arena *arena, const struct document_error *error
 /* One of the two, or "-E2BIG" and the like. The text is read from memory of exactly its size. */
 struct str reading_of(struct arena *arena, struct str text, const struct document_options *options);
 
+/* Whether this result of reading_of() is a tree. A number counts as an error: errors begin with
+ * one. */
+bool reading_is_tree(struct str result);
+
 /* All documents of a stream, a line each; the last line is an error where there was one. */
 struct str reading_of_stream(struct arena *arena, struct str text, enum document_syntax syntax);
 

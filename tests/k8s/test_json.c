@@ -5,7 +5,7 @@
 
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
-#include "reading.h"
+#include "tests/k8s/reading_check.h"
 
 #define CASES TESTS_DIR "/cases/"
 
@@ -17,27 +17,11 @@ static const struct document_options review = {.syntax = DOCUMENT_JSON, .rules =
         literal, sizeof(literal) - 1                                                               \
     }
 
-struct row {
-    struct str text;
-    const char *result; /* the tree, or the error */
-};
-
-static void check(const struct row *rows, size_t count, const struct document_options *options)
-{
-    for (size_t i = 0; i < count; i++) {
-        cleanup_arena struct arena arena = {0};
-        struct str result = reading_of(&arena, rows[i].text, options);
-
-        cr_expect(str_equal(result, str_of(rows[i].result)), "row %zu, %.*s:\n  is   %s\n  not  %s",
-                  i, (int)rows[i].text.len, rows[i].text.ptr, result.ptr, rows[i].result);
-    }
-}
-
-#define CHECK(rows, options) check(rows, sizeof(rows) / sizeof((rows)[0]), options)
+#define CHECK(rows, options) reading_check(rows, sizeof(rows) / sizeof((rows)[0]), options)
 
 Test(json, values_are_read)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("null"), "null"},
         {T(" true "), "true"},
         {T("\t\r\nfalse\n"), "false"},
@@ -61,7 +45,7 @@ Test(json, values_are_read)
 
 Test(json, strings_are_decoded)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), "\"\\\"\\\\/\\b\\f\\n\\r\\t\""},
         {T("\"\\u0041\\u00e9\\u20AC\""), "\"A\xC3\xA9\xE2\x82\xAC\""},
         {T("\"\\ud83d\\ude00\""), "\"\xF0\x9F\x98\x80\""},
@@ -75,7 +59,7 @@ Test(json, strings_are_decoded)
 
 Test(json, what_is_no_json_is_refused_at_its_place)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T(""), "1:1 the text ends before the JSON value does"},
         {T(" \n "), "2:2 the text ends before the JSON value does"},
         {T("[1,"), "1:4 the text ends before the JSON value does"},
@@ -119,7 +103,7 @@ Test(json, what_is_no_json_is_refused_at_its_place)
 
 Test(json, numbers_have_json_grammar)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("007"), "1:1 not a JSON number"},         {T("-"), "1:1 not a JSON number"},
         {T("[ 01]"), "1:3 not a JSON number"},       {T("-01"), "1:1 not a JSON number"},
         {T("1."), "1:1 not a JSON number"},          {T(".5"), "1:1 not a JSON value"},
@@ -135,7 +119,7 @@ Test(json, numbers_have_json_grammar)
 
 Test(json, bytes_that_are_no_utf8_are_refused_at_their_place)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("\"\xFF\""), "1:2 not valid UTF-8"},
         {T("\"\xC0\xAF\""), "1:2 not valid UTF-8"},
         {T("\"a\xE2\x82\""), "1:3 not valid UTF-8"},
@@ -162,11 +146,11 @@ Test(json, bytes_that_are_no_utf8_are_refused_at_their_place)
 
 Test(json, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
 {
-    static const struct row refused[] = {
+    static const struct reading_row refused[] = {
         {T("[\"a\\u0000\"]"), "1:4 a NUL character"},
         {T("{\n\"\\u0000\":1}"), "2:2 a NUL character"},
     };
-    static const struct row replaced[] = {
+    static const struct reading_row replaced[] = {
         {T("[\"a\\u0000\"]"), "[\"a\xEF\xBF\xBD\"]"},
         {T("{\"\\u0000x\":1}"), "{\"\xEF\xBF\xBDx\":1}"},
         {T("{\"\\u0000\":1,\"\xEF\xBF\xBD\":2}"), "1:13 a key is given twice in one object"},
@@ -179,7 +163,7 @@ Test(json, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
 
 Test(json, a_key_given_twice_is_refused_at_the_second)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("{\"a\":1,\"a\":2}"), "1:8 a key is given twice in one object"},
         {T("{\"a\":1,\r\"\\u0061\":2}"), "2:1 a key is given twice in one object"},
         {T("{\"\\u0061\":1,\"a\":2}"), "1:13 a key is given twice in one object"},
@@ -227,7 +211,7 @@ Test(json, what_the_shape_leaves_behind_may_be_followed_without_checks)
 {
     static const struct document_shape inner[] = {{.key = "a"}, {0}};
     static const struct document_shape root[] = {{.key = "a"}, {.key = "m", .members = inner}, {0}};
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("{\"x\":{\"f\":1,\"f\":2},\"a\":3}"), "{\"a\":3}"},
         {T("{\"x\":{\"f\\u0000\":1,\"f\\ufffd\":2},\"a\":3}"), "{\"a\":3}"},
         {T("{\"x\":[\"]}\",\"\\\"]\",\"\\\\\"],\"m\":{\"y\":[{}],\"a\":4}}"), "{\"m\":{\"a\":4}}"},
@@ -264,7 +248,7 @@ Test(json, only_what_the_shape_names_becomes_nodes)
         {.key = "all", .whole = true},
         {0},
     };
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("{\"uid\":\"u\",\"x\":{\"uid\":1},\"all\":{\"a\":[1,{\"b\":2}]}}"),
          "{\"uid\":\"u\",\"all\":{\"a\":[1,{\"b\":2}]}}"},
         {T("{\"spec\":{\"containers\":[{\"image\":\"i\",\"args\":[1]},7,[8],{}],\"y\":1}}"),

@@ -4,7 +4,7 @@
 
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
-#include "reading.h"
+#include "tests/k8s/reading_check.h"
 
 #define T(literal)                                                                                 \
     {                                                                                              \
@@ -31,23 +31,7 @@ static const struct document_options own = {.syntax = DOCUMENT_YAML, .rules = DO
 static const struct document_options review = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_REVIEW};
 static const struct document_options either = {.syntax = DOCUMENT_EITHER, .rules = DOCUMENT_OWN};
 
-struct row {
-    struct str text;
-    const char *result; /* the tree, or the error */
-};
-
-static void check(const struct row *rows, size_t count, const struct document_options *options)
-{
-    for (size_t i = 0; i < count; i++) {
-        cleanup_arena struct arena arena = {0};
-        struct str result = reading_of(&arena, rows[i].text, options);
-
-        cr_expect(str_equal(result, str_of(rows[i].result)), "row %zu, %.*s:\n  is   %s\n  not  %s",
-                  i, (int)rows[i].text.len, rows[i].text.ptr, result.ptr, rows[i].result);
-    }
-}
-
-#define CHECK(rows, options) check(rows, sizeof(rows) / sizeof((rows)[0]), options)
+#define CHECK(rows, options) reading_check(rows, sizeof(rows) / sizeof((rows)[0]), options)
 
 Test(yaml, plain_scalars_with_two_readings_are_refused)
 {
@@ -87,7 +71,7 @@ Test(yaml, plain_scalars_with_two_readings_are_refused)
 
 Test(yaml, plain_scalars_with_one_reading_are_read)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("true"), "true"},
         {T("false"), "false"},
         {T("null"), "null"},
@@ -142,7 +126,7 @@ Test(yaml, plain_scalars_with_one_reading_are_read)
 
 Test(yaml, what_readers_differ_on_is_refused_at_its_place)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("a: &a [x]\nb: 1"), "1:4 " ANCHOR},
         {T("a: 1\nb: &b x"), "2:4 " ANCHOR},
         {T("a: 1\n&k b: 2"), "2:1 " ANCHOR},
@@ -203,7 +187,7 @@ Test(yaml, what_readers_differ_on_is_refused_at_its_place)
 
 Test(yaml, bad_syntax_and_bad_bytes_are_refused_at_their_place)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("a: 1 # \xFF"), "1:8 not valid UTF-8"},
         {T("a: caf\xE9"), "1:7 not valid UTF-8"},
         {T("a: \xED\xA0\x80"), "1:4 not valid UTF-8"},
@@ -240,13 +224,13 @@ Test(yaml, bad_syntax_and_bad_bytes_are_refused_at_their_place)
 
 Test(yaml, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
 {
-    static const struct row refused[] = {
+    static const struct reading_row refused[] = {
         {T("a: \"x\\0\""), "1:6 a NUL character"},
         {T("a: \"\\\\0 \\x00\""), "1:9 a NUL character"},
         {T("a: \"b\n  \\u0000\""), "2:3 a NUL character"},
         {T("\"\\U00000000\": 1"), "1:2 a NUL character"},
     };
-    static const struct row replaced[] = {
+    static const struct reading_row replaced[] = {
         {T("a: \"x\\0y\\x00\""), "{\"a\":\"x\xEF\xBF\xBDy\xEF\xBF\xBD\"}"},
         {T("\"\\0\": 1\n\"\\uFFFD\": 2"), "2:1 " TWICE},
         {T("\"\\uFFFD\": 1\n\"\\u0000\": 2"), "2:1 " TWICE},
@@ -259,7 +243,7 @@ Test(yaml, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
 
 Test(yaml, line_ends_marks_and_empty_texts)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T(""), "null"},
         {T("# nothing\n"), "null"},
         {T("\n \n"), "null"},
@@ -315,7 +299,7 @@ Test(yaml, only_what_the_shape_names_becomes_nodes)
     static const struct document_shape inner[] = {{.key = "a"}, {0}};
     static const struct document_shape root[] = {
         {.key = "kept", .members = inner}, {.key = "all", .whole = true}, {0}};
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("kept: {a: 1, b: [1]}\nx: [{}]\nall: [q, {r: s}]"),
          "{\"kept\":{\"a\":1},\"all\":[\"q\",{\"r\":\"s\"}]}"},
         {T("x: {b: no}"), "1:8 " UNCLEAR},
@@ -336,7 +320,7 @@ Test(yaml, only_what_the_shape_names_becomes_nodes)
 
 Test(yaml, json_is_tried_first_where_either_may_be)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("{\"a\": 1e3}"), "{\"a\":1000}"},
         {T("{\"a\": \"\\ud83d\\ude00\"}"), "{\"a\":\"\xF0\x9F\x98\x80\"}"},
         {T("\xEF\xBB\xBF{\"a\": \"no\"}\n"), "{\"a\":\"no\"}"},
@@ -376,7 +360,7 @@ Test(yaml, an_object_of_many_keys_is_read)
 /* What stands in the requirements annotation of the cases, and a review. */
 Test(yaml, cases)
 {
-    static const struct row rows[] = {
+    static const struct reading_row rows[] = {
         {T("network: false\nwritable_paths: [tmp/results]\nenv_allowlist: [REPORT_LOCALE, NO, "
            "on]\n"),
          "3:32 " UNCLEAR},
