@@ -325,18 +325,18 @@ class Permissions(unittest.TestCase):
                 found[kind, item["metadata"].get("namespace"), name] = item["rules"]
         return found
 
-    def test_permissions_for_the_whole_cluster(self):
+    def test_whole_cluster(self):
         self.assertEqual(self.permissions(made()), {
             ("ClusterRole", None, "sandgate"): [
                 {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}, self.CONFIGURATION],
             ("Role", None, "sandgate-tls"): [
                 {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["sandgate-tls"], "verbs": self.WRITE}]})
 
-    def test_no_write_permission_for_certificates_of_other_issuers(self):
+    def test_certificates_of_others_need_no_writing(self):
         self.assertEqual(self.permissions(made({"tls": {"mode": "certManager"}})), {("ClusterRole", None, "sandgate"): [
             {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}]})
 
-    def test_permissions_for_named_namespaces(self):
+    def test_named_namespaces(self):
         items = render(values=merged(SMALLEST, {"evidence": {"namespaces": ["payments", "ledger"]},
                                                 "tls": {"mode": "certManager"}}))
         roles = [(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items
