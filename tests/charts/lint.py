@@ -75,7 +75,7 @@ def check_versions(chart):
 
 
 def metric_names():
-    """The names in the source of webhook/metrics/. A histogram has three more names."""
+    """What webhook/metrics/*.c writes; a histogram has three names more."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "webhook" / "metrics").glob("*.c")))
     names = set(re.findall(r"\bsandgate_[a-z0-9_]+", text))
     for histogram in re.findall(r'"(sandgate_[a-z0-9_]+)", "histogram"', text):
@@ -85,7 +85,7 @@ def metric_names():
 
 def check_metrics(name, text, known):
     for metric in sorted(set(re.findall(r"\bsandgate_[a-z0-9_]+", text)) - known):
-        yield f"{name}: the metric {metric} is not in webhook/metrics/"
+        yield f"{name}: there is no metric {metric} in webhook/metrics/*.c"
 
 
 def check_alerts(text):

@@ -40,7 +40,7 @@ class Rules(unittest.TestCase):
         known = lint.metric_names()
         self.assertIn("sandgate_review_duration_seconds_bucket", known)
         self.assertEqual(list(lint.check_metrics("x", "sandgate_ready sandgate_made_up_total", known)),
-                         ["x: the metric sandgate_made_up_total is not in webhook/metrics/"])
+                         ["x: there is no metric sandgate_made_up_total in webhook/metrics/*.c"])
 
     def test_alerts(self):
         whole = {key: "x" for key in ("alert", "expr", "for", "severity", "summary", "description", "action")}
