@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A log's bytes, line by line: what may be passed over holds no decision; what is read can be
- * gathered, written and planned again; what is written is JSON without what drives a terminal.
+ * fuzz_event - reads the bytes as lines of a log. A line that the quick check skips contains no
+ * decision. A line that is read can be added to a report, written and replayed. Output is JSON
+ * without control characters.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A document's bytes, as if well signed: read as one of the three kinds. What is accepted holds
- * what a decision stands on; what is not has a reason that can be shown; and what calls itself a
- * baseline is found to be one, read or not.
+ * fuzz_evidence - reads the bytes as a document with a valid signature, of one of the three kinds.
+ * An accepted document has all fields that a decision needs. A rejected one has a reason that can
+ * be shown. A document of kind baseline is recognised as one even if it is rejected.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON of any kind. What is accepted is read the same by all rules that accept more, whatever is
- * kept of it, and after writing it down. */
+/* fuzz_json - reads the bytes as JSON. Accepted JSON gives the same tree with all less strict
+ * rules, with any shape, and after it is written and read again. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str result = reading_of(&arena, text, &own);
     struct str skipped = reading_of(&arena, text, &skipping);
 
-    /* a number at the root is neither told from an error's place here, nor of interest */
+    /* a number at the root looks like the position of an error, and is not of interest */
     if (!reading_is_tree(result)) {
         assert(!reading_is_tree(skipped));
         (void)reading_of(&arena, text, &review);

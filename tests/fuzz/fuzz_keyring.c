@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A key file. Where nothing in it is a problem, each BEGIN line has given its block; lines only
- * grow; a block lies within the text.
+ * fuzz_keyring - reads the bytes as a key file. If there is no problem, each BEGIN line has given a
+ * block. Line numbers increase, and each block is within the text.
  */
 #include <stdint.h>
 #include <stdlib.h>

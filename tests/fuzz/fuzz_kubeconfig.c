@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kubeconfig from anywhere: what is read of it is whole, what is not has a reason that names the
- * file. The files that it names are one and the same text, so that none of this machine is opened.
+ * fuzz_kubeconfig - reads the bytes as a kubeconfig. An accepted one is complete; a rejected one
+ * has a reason that names the file. All files that it names are replaced by the same text, so that
+ * no file of this machine is opened.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file's bytes as a row of texts: none is longer than its limit, none holds more than the file,
- * and the walk ends.
+ * fuzz_lines - reads the bytes as a file of lines. No line is longer than the limit, the lines are
+ * together not longer than the file, and the loop ends.
  */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* for memfd_create() */
 
 #include <errno.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         texts++;
         if (texts > (size_t)1 << 20)
-            break; /* a small gzip may unpack to very much */
+            break; /* a small gzip file can decompress to a very large one */
     }
     must(r == 0 || r == 1 || r == -EBADMSG);
     must(lines.next_line >= 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Manifests of any kind: each object is one, has a place inside the text, and they come to an end.
- */
+/* fuzz_manifest - reads the bytes as manifests. Each object is an object with a position inside the
+ * text, and the loop ends. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any document to a plan: what is ready has no finding, hiding secrets changes no packet, and a
- * packet made to fit fits. */
+/* fuzz_plan - plans the bytes as an input. A plan that is ready has no finding, redaction does not
+ * change the packet, and a shortened packet fits. */
 #include <assert.h>
 
 #include "k8s/document/document.h"
@@ -8,7 +8,7 @@
 #include "planner/packet.h"
 #include "planner/plan.h"
 
-#define FIT_BYTES ((size_t)16 << 10) /* the gate's own bound */
+#define FIT_BYTES ((size_t)16 << 10) /* the limit of the gate */
 #define ARENA_MAX_BYTES ((size_t)256 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A body as it arrives, JSON or YAML, through exchange_review() with a small world. What is no 200
- * carries a Status and no decision; what is one is a review that our own strict reader reads again,
- * with the uid of the request; a denial says why, in characters that may be shown; and whoever is
- * judged by a namespace that requires evidence is admitted by a packet that says `ready` alone.
+ * fuzz_review - passes the bytes as a JSON or YAML body to exchange_review() with a small snapshot.
+ * A response that is not 200 has a Status and no decision. A response with 200 is a review that the
+ * strict reader accepts, with the uid of the request. A denial has a message without control
+ * characters. In a namespace that requires evidence, a judged pod is admitted only with a packet
+ * that says `ready`.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of a signature annotation, and the bytes in it. A text that is accepted is, its blanks
- * apart, what would be written for its bytes; and nobody signed this document.
+ * fuzz_signature - reads the bytes as a signature annotation. An accepted text is, except for
+ * blanks, the base64 of its bytes. No signature is valid for the document.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an API server may send: the first byte says which answer it is and how it is cut, the rest
- * is the answer. However it is cut, the same objects come of it, and what is dropped was there. */
+/* fuzz_watch - reads the bytes as an answer of an API server. The first byte selects the kind of
+ * the answer and the size of its pieces. The pieces do not change which objects are read, and only
+ * existing objects are dropped. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct seen {
     size_t objects;
-    uint64_t sum; /* of the names and versions that were put, in their order */
+    uint64_t sum; /* a digest of the names and versions that were put, in their order */
 };
 
 static int put(void *context, const struct reflector_object *object, void **value)

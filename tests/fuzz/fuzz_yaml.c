@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML of any kind. What our own texts may hold means the same in a review and in a manifest, and
- * the same again when it is written down as JSON. */
+/* fuzz_yaml - reads the bytes as YAML. A text that the strictest rules accept gives the same tree
+ * as a review and as a manifest, and after it is written as JSON. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

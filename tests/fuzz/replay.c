@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzz target over the files of the folders given, so that every compiler and ctest can
- * replay a corpus. */
+/* replay - runs a fuzz target on the files of the given directories, so that ctest replays a corpus
+ * with every compiler. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int replay_file(const char *path)
     if (f != NULL && bytes != NULL) {
         n = fread(bytes, 1, REPLAY_MAX_BYTES, f);
         if (!ferror(f)) {
-            /* a block of exactly that size, so that a read beyond its end is caught */
+            /* a block of exactly this size, so that AddressSanitizer reports a read past its end */
             uint8_t *exact = malloc(n > 0 ? n : 1);
 
             if (exact != NULL) {

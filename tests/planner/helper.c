@@ -39,7 +39,8 @@ static cJSON *copy_tree(struct arena *arena, const cJSON *from)
 cJSON *helper_tree(struct arena *arena, struct str json)
 {
     const char *text = arena_copy(arena, json);
-    /* the planner stands below the strict reader; texts here are of our own making */
+    /* the planner must not use the strict reader, which is in a higher layer; these texts are
+     * trusted */
     cJSON *parsed = cJSON_ParseWithLengthOpts(text, json.len + 1, NULL, 1);
     cJSON *tree = NULL;
 

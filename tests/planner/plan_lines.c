@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads one planner input a line, JSON, and writes its packet, or `error` where there is none: for
- * comparison with a planner that was written independently. */
+/* plan_lines - reads one planner input as JSON from each line and writes its packet, or `error` if
+ * there is none. tests/reference/compare_plan.py compares it with an independent planner. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "planner/base/arena.h"
 #include "planner/plan.h"
 
-/* 0, or why there is no packet. */
+/* 0, or the errno of the reason why there is no packet. */
 static int plan_line(struct str line, struct arena *arena, struct plan *ret_plan)
 {
     const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
@@ -23,12 +23,12 @@ static int plan_line(struct str line, struct arena *arena, struct plan *ret_plan
 int main(void)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t size = 0;
     int status = EXIT_SUCCESS;
 
     for (;;) {
         struct arena cleanup_arena arena = {0};
-        ssize_t n = getline(&line, &room, stdin);
+        ssize_t n = getline(&line, &size, stdin);
         struct plan plan = {0};
         int r = 0;
 

@@ -12,9 +12,9 @@
 #define LONG_FILLINGS 600 /* over 4,096 bytes */
 #define COUNT(list) ((uint32_t)(sizeof(list) / sizeof((list)[0])))
 
-/* One in so many values is of another type, of no type, or over its limit. */
+/* One value in this number has another type, is missing, or is over its limit. */
 #define WRONG_ONE_IN 48
-/* One in so many texts is another than the first, which is a good one. */
+/* One text in this number is not the first of its list, which is valid. */
 #define OTHER_ONE_IN 4
 
 static const char *const digests[] = {HELPER_DIGEST, " " HELPER_DIGEST "\n", "sha256:00", "x"};
@@ -79,7 +79,7 @@ static cJSON *make_null(struct arena *arena)
     return node;
 }
 
-/* Anything at all, small. */
+/* Any small value of any type. */
 static cJSON *random_value(struct arena *arena, uint64_t *state)
 {
     cJSON *node = NULL;
@@ -110,11 +110,11 @@ static cJSON *random_value(struct arena *arena, uint64_t *state)
     }
 }
 
-/* What a text or list is made of. */
+/* The values from which a text or a list is made. */
 struct choice {
-    const char *const *from; /* the first is a good one */
+    const char *const *from; /* the first is valid */
     uint32_t count;
-    const char *filling; /* of a text over the limit */
+    const char *filling; /* bytes of a text over the limit */
 };
 
 static cJSON *random_text(struct arena *arena, uint64_t *state, const struct choice *choice)
@@ -196,7 +196,7 @@ static cJSON *random_object(struct arena *arena, uint64_t *state, const struct i
     cJSON *node = tree_make_object(arena);
 
     for (enum input_field field = object->first; field < object->end; field++) {
-        /* two identities are seldom what is wanted */
+        /* seldom two identities, since they hide other findings */
         bool seldom = field == INPUT_IMAGE_DIGEST || field == INPUT_MAX_AGE_DAYS ||
                       input_kind(field) == INPUT_KIND_CONTROL;
 

@@ -2,8 +2,8 @@
 #ifndef TESTS_PLANNER_RANDOM_INPUT_H
 #define TESTS_PLANNER_RANDOM_INPUT_H
 
-/* Inputs of the planner by chance, the same for the same seed: mostly right, so that rules behind
- * others are reached, and wrong in every way that the contract names. */
+/* random_input - random inputs of the planner, equal for equal seeds. Most values are valid, so
+ * that later rules are reached too; the others are wrong in every way that the contract names. */
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 
 cJSON *random_input(struct arena *arena, uint64_t seed);
 
-/* A number below `below`, and the next state. */
+/* A random number less than `below`. Advances the state. */
 uint32_t random_below(uint64_t *state, uint32_t below);
 
 #endif

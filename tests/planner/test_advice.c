@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice: what would be ready. Each row gives the whole sentence; then what must hold of any input.
- */
+/* test_advice - the advice for an input that is not ready. Each row has the whole text; the last
+ * test checks properties for random inputs. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 
 #define SEEDS 20000
 
-/* "ready", "none: message", or the steps. */
+/* "ready", "none: MESSAGE", or the steps. */
 static struct str told(struct arena *arena, const cJSON *input)
 {
     struct buffer b = buffer_make(arena, 1 << 20);
@@ -49,14 +49,14 @@ static void check(const struct helper_row *rows, size_t count)
 #define SIGNED " (if a signed document sets it, sign that again without it)"
 #define REQUIRED "workload.requirements."
 
-Test(advice, what_is_ready_needs_none)
+Test(advice, ready_input_needs_no_advice)
 {
     static const struct helper_row rows[] = {{{{0}}, "ready"}};
 
     CHECK(rows);
 }
 
-Test(advice, items_that_no_ceiling_admits_are_taken_out)
+Test(advice, items_outside_of_the_ceilings_are_removed)
 {
     static const struct helper_row rows[] = {
         {{{REQUIRED "writable_paths", "[\"tmp/results\", \"cache\"]"},
@@ -77,7 +77,7 @@ Test(advice, items_that_no_ceiling_admits_are_taken_out)
     CHECK(rows);
 }
 
-Test(advice, a_path_gives_way_to_what_is_admitted_beneath_it)
+Test(advice, a_path_is_replaced_by_the_admitted_paths_below_it)
 {
     static const struct helper_row rows[] = {
         {{{REQUIRED "writable_paths", "[\"data\"]"},
@@ -91,7 +91,7 @@ Test(advice, a_path_gives_way_to_what_is_admitted_beneath_it)
     CHECK(rows);
 }
 
-Test(advice, values_that_may_be_secrets_are_named_by_place)
+Test(advice, possible_secrets_are_named_by_place_only)
 {
     static const struct helper_row rows[] = {
         {{{REQUIRED "env_allowlist", "[\"LANG\", \"TOKEN=hunter2\"]"}},
@@ -102,7 +102,7 @@ Test(advice, values_that_may_be_secrets_are_named_by_place)
     CHECK(rows);
 }
 
-Test(advice, fields_that_cannot_be_had_are_left_out)
+Test(advice, fields_that_are_never_admitted_are_removed)
 {
     static const struct helper_row rows[] = {
         {{{REQUIRED "network", "true"}, {"baseline", "{\"network_allowed\": false}"}},
@@ -124,7 +124,7 @@ Test(advice, fields_that_cannot_be_had_are_left_out)
     CHECK(rows);
 }
 
-Test(advice, what_narrowing_cannot_mend_is_said)
+Test(advice, findings_that_narrowing_cannot_remove_are_named)
 {
     static const struct helper_row rows[] = {
         {{{REQUIRED "source_digest", NULL}},
@@ -141,7 +141,7 @@ Test(advice, what_narrowing_cannot_mend_is_said)
     CHECK(rows);
 }
 
-Test(advice, is_none_for_what_is_no_object)
+Test(advice, no_advice_for_an_input_that_is_not_an_object)
 {
     cleanup_arena struct arena arena = {0};
     struct advice advice = {0};
@@ -150,8 +150,9 @@ Test(advice, is_none_for_what_is_no_object)
     cr_assert_eq(advice.state, ADVICE_UNKNOWN);
 }
 
-/* Whether every path of the first plan lies at or beneath one of the second, every name is one of
- * its names, and so on: what a pod may say beneath what was signed. */
+/* Whether the first plan admits no more than the second: every path is at or below one of its
+ * paths, every name is one of its names, and so on. A pod can narrow signed requirements in this
+ * way. */
 static void assert_narrower(const struct packet *a, const struct packet *b, size_t seed)
 {
     cr_assert(!a->network || b->network, "seed %zu", seed);
@@ -168,7 +169,7 @@ static void assert_narrower(const struct packet *a, const struct packet *b, size
     }
 }
 
-Test(advice, followed_is_ready_and_never_wider)
+Test(advice, followed_advice_is_ready_and_never_admits_more)
 {
     size_t given = 0, none = 0;
 

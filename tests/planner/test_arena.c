@@ -17,7 +17,7 @@ static bool all_zero(const char *bytes, size_t count)
     return true;
 }
 
-Test(arena, memory_is_zeroed_aligned_and_apart)
+Test(arena, memory_is_zeroed_aligned_and_does_not_overlap)
 {
     cleanup_arena struct arena arena = {0};
     char *before = NULL;
@@ -72,7 +72,7 @@ Test(arena, a_size_that_overflows_is_refused)
     cr_expect_eq(arena.held_bytes, 0);
 }
 
-Test(arena, the_limit_holds_and_is_used_up)
+Test(arena, the_limit_is_exact)
 {
     cleanup_arena struct arena arena = {.limit_bytes = (size_t)3 * BLOCK_BYTES / 2};
 
@@ -98,20 +98,21 @@ static bool may_grow(void *context, size_t bytes)
     return gate->asked <= gate->allowed;
 }
 
-Test(arena, growth_is_asked_for_before_it_happens)
+Test(arena, the_callback_is_asked_before_the_arena_grows)
 {
     struct gate gate = {.allowed = BLOCK_BYTES};
     cleanup_arena struct arena arena = {.may_grow = may_grow, .may_grow_context = &gate};
 
     cr_expect_not_null(arena_alloc(&arena, 1, 16));
     cr_expect_eq(gate.asked, BLOCK_BYTES);
-    cr_expect_not_null(arena_alloc(&arena, 1, 16), "room that is there already needs no leave");
+    cr_expect_not_null(arena_alloc(&arena, 1, 16),
+                       "the callback is not asked for memory that the arena already has");
     cr_expect_eq(gate.asked, BLOCK_BYTES);
     cr_expect_null(arena_alloc(&arena, 1, BLOCK_BYTES));
     cr_expect_eq(arena.held_bytes, BLOCK_BYTES);
 }
 
-Test(arena, texts_are_copied_and_formatted_with_a_nul_behind)
+Test(arena, copied_and_formatted_texts_end_with_nul)
 {
     cleanup_arena struct arena arena = {0};
     char long_text[1000];
@@ -130,7 +131,7 @@ Test(arena, texts_are_copied_and_formatted_with_a_nul_behind)
     cr_expect_eq(text.ptr[text.len], '\0');
 }
 
-Test(arena, wiping_frees_all_and_leaves_an_empty_arena)
+Test(arena, wiping_frees_everything_and_leaves_an_empty_arena)
 {
     struct arena arena = {0};
 
@@ -145,7 +146,7 @@ Test(arena, wiping_frees_all_and_leaves_an_empty_arena)
     arena_wipe(&arena);
 }
 
-Test(arena, texts_lie_close_and_leave_all_else_aligned)
+Test(arena, texts_take_no_padding_and_other_memory_stays_aligned)
 {
     struct arena trial = {0};
     struct arena arena = {0};
@@ -156,20 +157,20 @@ Test(arena, texts_lie_close_and_leave_all_else_aligned)
         char *texts[40];
 
         for (size_t i = 0; i < 40; i++) {
-            void *room = arena_alloc(one, 1, 24);
+            void *memory = arena_alloc(one, 1, 24);
 
             texts[i] = arena_alloc_text(one, i * 7);
-            cr_assert_not_null(room);
+            cr_assert_not_null(memory);
             cr_assert_not_null(texts[i]);
-            cr_assert_eq((uintptr_t)room % _Alignof(max_align_t), 0);
-            memset(room, 'r', 24);
+            cr_assert_eq((uintptr_t)memory % _Alignof(max_align_t), 0);
+            memset(memory, 'r', 24);
             memset(texts[i], (int)i, i * 7);
         }
         for (size_t i = 0; i < 40; i++) {
             for (size_t k = 0; k < i * 7; k++)
                 cr_assert_eq(texts[i][k], (char)i);
         }
-        if (round == 0) { /* so much holds the same once more, in one block */
+        if (round == 0) { /* one block of this size holds the same a second time */
             arena_release(&arena);
             arena_expect(&arena, arena_used_bytes(&trial));
         }

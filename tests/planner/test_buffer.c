@@ -6,7 +6,7 @@
 
 #define MANY 5000
 
-Test(buffer, what_is_added_stands_there_with_a_nul_behind)
+Test(buffer, added_text_is_kept_and_ends_with_nul)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, 100);
@@ -20,7 +20,7 @@ Test(buffer, what_is_added_stands_there_with_a_nul_behind)
     cr_expect_eq(buffer_text(&b).len, 6);
 }
 
-Test(buffer, it_grows_and_keeps_its_text)
+Test(buffer, text_is_kept_when_the_buffer_grows)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, MANY + 300);
@@ -36,7 +36,7 @@ Test(buffer, it_grows_and_keeps_its_text)
     cr_expect_eq(buffer_text(&b).ptr[MANY + 299], 'x');
 }
 
-Test(buffer, the_limit_is_exact_and_its_error_stays)
+Test(buffer, the_limit_is_exact_and_its_error_is_sticky)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, 4);
@@ -49,7 +49,7 @@ Test(buffer, the_limit_is_exact_and_its_error_stays)
     cr_expect(!str_present(buffer_text(&b)));
 }
 
-Test(buffer, no_memory_is_an_error_that_stays)
+Test(buffer, out_of_memory_is_a_sticky_error)
 {
     cleanup_arena struct arena arena = {.limit_bytes = 64};
     struct buffer b = buffer_make(&arena, 100);
@@ -60,7 +60,7 @@ Test(buffer, no_memory_is_an_error_that_stays)
     cr_expect(!str_present(buffer_text(&b)));
 }
 
-Test(buffer, json_escapes_quote_backslash_and_controls_alone)
+Test(buffer, json_escapes_only_quote_backslash_and_controls)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, 1000);
@@ -73,8 +73,8 @@ Test(buffer, json_escapes_quote_backslash_and_controls_alone)
     cr_expect_str_eq(buffer_text(&b).ptr, "\"\"");
 }
 
-/* Every byte at every place of a word, alone and beside others that are escaped. */
-Test(buffer, json_escapes_the_same_at_every_place)
+/* Every byte at every position of a word, alone and next to escaped bytes. */
+Test(buffer, json_escapes_equally_at_every_position)
 {
     for (unsigned value = 0; value < 256; value++) {
         for (size_t place = 0; place < 24; place++) {
@@ -100,7 +100,7 @@ Test(buffer, json_escapes_the_same_at_every_place)
     }
 }
 
-Test(buffer, json_fits_to_the_byte)
+Test(buffer, json_fills_the_limit_exactly)
 {
     char text[600];
     size_t size = 2;

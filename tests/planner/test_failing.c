@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nth allocation fails, for every n: an error, nothing written, and never a plan that admits.
- */
+/* test_failing - the nth allocation fails, for every n: the result is an error, no output is
+ * written, and no plan admits anything. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -15,7 +15,7 @@ void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
 char *__wrap_arena_alloc_text(struct arena *arena, size_t count);
 
-static size_t countdown; /* 0: none fails */
+static size_t countdown; /* 0: no allocation fails */
 
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size)
 {
@@ -29,7 +29,7 @@ char *__wrap_arena_alloc_text(struct arena *arena, size_t count)
     return __wrap_arena_alloc(arena, count, 1);
 }
 
-/* One thing that allocates: 0 or negative errno, and whether it wrote its result. */
+/* A function under test: returns 0 or a negative errno, and sets whether it wrote a result. */
 struct attempt {
     int result;
     bool written;
@@ -92,7 +92,7 @@ static void sweep(struct attempt (*attempt)(const cJSON *, struct arena *), cons
         if (a.result != 0)
             cr_assert_eq(a.result, -ENOMEM, "allocation %zu", nth);
         cr_assert_eq(a.written, a.result == 0, "allocation %zu", nth);
-        /* the one that was to fail did not come: all of them have failed once */
+        /* there was no nth allocation: all have failed once */
         cr_assert_eq(countdown > 0, a.result == 0, "allocation %zu is not looked at", nth);
     }
     countdown = 0;
@@ -108,28 +108,28 @@ static void sweep_all(struct attempt (*attempt)(const cJSON *, struct arena *))
     }
 }
 
-Test(failing, a_plan_is_made_whole_or_not_at_all)
+Test(failing, a_plan_is_complete_or_an_error)
 {
     sweep_all(evaluate);
 }
 
-Test(failing, a_redacted_input_is_written_whole_or_not_at_all)
+Test(failing, a_redacted_input_is_complete_or_an_error)
 {
     sweep_all(redact);
 }
 
-Test(failing, an_advice_is_made_whole_or_not_at_all)
+Test(failing, an_advice_is_complete_or_an_error)
 {
     sweep_all(advise);
 }
 
-Test(failing, an_object_is_not_called_good_for_want_of_memory)
+Test(failing, out_of_memory_does_not_make_an_object_valid)
 {
     sweep_all(check_requirements);
     sweep_all(check_baseline);
 }
 
-Test(failing, a_packet_is_made_to_fit_or_not_at_all)
+Test(failing, a_packet_fits_or_is_an_error)
 {
     cleanup_arena struct arena own = {0};
     const struct change changes[] = {{"workload.class", "7"}, {NULL, NULL}};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every golden pair of the contract, byte for byte, and each planned again from what is left of
- * its input once the secrets are hidden. */
+/* test_golden - every golden pair of the contract gives its packet byte for byte, also if it is
+ * planned from its redacted input. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdio.h>
 
 #include "helper.h"
 
-#define GOLDEN_PAIRS 101 /* as many as the contract has; a lost file is noticed */
+#define GOLDEN_PAIRS                                                                               \
+    101 /* the number of pairs in the contract, so that a missing file is noticed */
 
 static struct str planned(struct arena *arena, const cJSON *input)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with an input as such: types, limits, fields that nobody knows. */
+/* test_input - errors in an input: types, limits and unknown fields. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 #define REQ "workload.requirements."
 #define E "needs_more_evidence\n"
 
-Test(input, input_invalid)
+Test(input, invalid_inputs_have_their_finding)
 {
     static const struct helper_row rows[] = {
         {{{REQ "network", "\"no\""}}, E "sandbox.input.invalid|network must be boolean"},
@@ -70,7 +70,7 @@ Test(input, input_invalid)
     HELPER_CHECK_ROWS(rows);
 }
 
-/* A JSON text of so many bytes between its quotes. */
+/* A JSON string with this number of bytes between its quotes. */
 static const char *long_text(struct arena *arena, size_t bytes)
 {
     return arena_format(arena, "\"%s\"", helper_repeat(arena, "x", bytes).ptr).ptr;
@@ -109,7 +109,7 @@ Test(input, limits_are_the_last_that_passes)
     HELPER_CHECK_ROWS(rows);
 }
 
-Test(input, unknown_fields_by_their_path)
+Test(input, unknown_fields_are_named_by_path)
 {
     static const struct helper_row rows[] = {
         {{{"asof", "1"}}, E "sandbox.input.unknown_field|asof is not a known field"},
@@ -133,7 +133,7 @@ Test(input, unknown_fields_by_their_path)
     HELPER_CHECK_ROWS(rows);
 }
 
-Test(input, what_is_no_object_has_no_plan)
+Test(input, an_input_that_is_not_an_object_has_no_plan)
 {
     static const char *const texts[] = {"[]", "\"x\"", "1", "true", "null"};
 
@@ -150,10 +150,10 @@ Test(input, what_is_no_object_has_no_plan)
     }
 }
 
-Test(input, an_object_is_checked_by_itself)
+Test(input, an_object_can_be_checked_alone)
 {
     static const struct {
-        const char *json, *requirements, *baseline; /* the problem as either; NULL: none */
+        const char *json, *requirements, *baseline; /* the expected problem; NULL: none */
     } rows[] = {
         {"{}", NULL, NULL},
         {"[]", "requirements must be an object", "baseline must be an object"},

@@ -9,7 +9,7 @@
 static const struct {
     const char *text;
     bool good;
-    int64_t sec; /* from noon of 2026-03-01 */
+    int64_t sec; /* seconds from noon of 2026-03-01 */
     int32_t nsec;
 } spellings[] = {
     {"2026-03-01T12:00:00Z", true, 0, 0},
@@ -49,7 +49,7 @@ static const struct {
     {"2026-00-01T00:00:00Z", false, 0, 0},
     {"2026-04-31T00:00:00Z", false, 0, 0},
     {"2026-03-00T00:00:00Z", false, 0, 0},
-    {" 2026-03-01T12:00:00Z", false, 0, 0}, /* trimming is the caller's */
+    {" 2026-03-01T12:00:00Z", false, 0, 0}, /* the caller must trim */
     {"2026-03-01T12:00:00Z\n", false, 0, 0},
     {"2026-03-01T12:00:00ZZ", false, 0, 0},
     {"2026-03-01T12:00:00Z[UTC]", false, 0, 0},
@@ -65,7 +65,7 @@ static const struct {
     {"", false, 0, 0},
 };
 
-Test(moment, every_spelling_is_one_instant_or_none)
+Test(moment, every_spelling_is_one_instant_or_invalid)
 {
     for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
         struct moment m = {.sec = 1, .nsec = 2};
@@ -105,7 +105,7 @@ Test(moment, every_day_of_the_calendar_is_read_and_written_back)
     }
 }
 
-Test(moment, the_ends_of_the_calendar)
+Test(moment, the_first_and_the_last_instant_are_read)
 {
     struct moment m = {0};
     char text[MOMENT_TEXT_BYTES];
@@ -121,7 +121,7 @@ Test(moment, the_ends_of_the_calendar)
     cr_expect_str_eq(text, "9999-12-31T23:59:59Z");
 }
 
-Test(moment, order_goes_by_seconds_then_nanoseconds)
+Test(moment, order_is_by_seconds_then_nanoseconds)
 {
     struct moment a = {.sec = 5, .nsec = 1}, b = {.sec = 5, .nsec = 2}, c = {.sec = 6, .nsec = 0};
 

@@ -70,10 +70,10 @@ Test(names, credentials_are_a_user_part_of_a_url)
         {STR_INIT("https://git.example/acme@1"), false},
         {STR_INIT("https://git.example?q=a@b"), false},
         {STR_INIT("https://git.example#a@b"), false},
-        {STR_INIT("https://@git.example"), false}, /* an empty user part is none */
+        {STR_INIT("https://@git.example"), false}, /* an empty user part is not a credential */
         {STR_INIT("https://"), false},
         {STR_INIT("git:acme/report@3f2a9c1"), false},
-        {STR_INIT("git@github.com:acme/report"), false}, /* no URL */
+        {STR_INIT("git@github.com:acme/report"), false}, /* not a URL */
         {STR_INIT("1a://u@h"), true},
         {STR_INIT("://u@h"), false},
         {STR_INIT("a b://u@h"), true},
@@ -103,7 +103,7 @@ Test(names, environment_names)
     CHECK(plan_is_env_name, rows);
 }
 
-Test(names, runx_keeps_names_for_itself)
+Test(names, reserved_names_of_runx_are_known)
 {
     static const struct row rows[] = {
         {STR_INIT("RUNX_RECEIPT_SIGN_KEY_ID"), true},
@@ -131,7 +131,7 @@ Test(names, runx_keeps_names_for_itself)
 
 #define NAME63 "a23456789_123456789_123456789_123456789_123456789_123456789_123"
 
-Test(names, a_field_name_that_a_message_may_show)
+Test(names, field_names_that_a_message_can_show)
 {
     static const struct row rows[] = {
         {STR_INIT("writeable_paths"), true},
@@ -151,7 +151,7 @@ Test(names, a_field_name_that_a_message_may_show)
     CHECK(names_field_is_plain, rows);
 }
 
-Test(names, a_path_is_cleaned_and_never_resolved)
+Test(names, a_path_is_normalised_and_never_resolved)
 {
     static const struct {
         struct str given, clean;
@@ -186,7 +186,7 @@ Test(names, a_path_is_cleaned_and_never_resolved)
     }
 }
 
-Test(names, a_base_admits_itself_and_what_lies_beneath)
+Test(names, a_base_admits_itself_and_paths_below_it)
 {
     static const struct {
         struct str path, base;
@@ -231,7 +231,7 @@ Test(names, parent_segments_are_split_at_both_slashes)
     CHECK(names_path_has_parent, rows);
 }
 
-Test(names, characters_that_no_profile_can_carry)
+Test(names, characters_that_a_profile_cannot_contain)
 {
     static const struct row rows[] = {
         {STR_INIT("a("), true},
@@ -251,7 +251,7 @@ Test(names, characters_that_no_profile_can_carry)
         {STR_INIT("a\xE2\x81\xA6"), true},
         {STR_INIT("a\xE2\x81\xA9"), true},
         {STR_INIT("a\xE2\x81\xAA"), false},
-        {STR_INIT("a\xFF"), true}, /* no UTF-8: nobody knows what it holds */
+        {STR_INIT("a\xFF"), true}, /* not UTF-8: its meaning is unknown */
         {STR_INIT("a b/$HOME/*{}[]'<>&|"), false},
         {STR_INIT("\xC3\xA4\xF0\x9F\x98\x80"), false},
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate-v1, section 7, `packet-truncated`. */
+/* test_packet_fit - a packet is shortened to fit the audit log (gate-v1, section 7,
+ * `packet-truncated`). */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -23,7 +24,7 @@ static const cJSON *profile_of(struct arena *arena, struct str packet)
     return tree_get(helper_tree(arena, packet), "hardening_profile");
 }
 
-/* "3 2 1 4 0": how many items each list has, in packet order. */
+/* "3 2 1 4 0": the number of items of each list, in packet order. */
 static struct str counts(struct arena *arena, struct str packet)
 {
     const cJSON *profile = profile_of(arena, packet);
@@ -42,7 +43,7 @@ static struct str counts(struct arena *arena, struct str packet)
     return buffer_text(&out);
 }
 
-Test(packet_fit, what_fits_is_the_packet_itself)
+Test(packet_fit, a_packet_that_fits_is_not_changed)
 {
     cleanup_arena struct arena arena = {0};
     struct plan plan = planned(&arena, NULL);
@@ -57,28 +58,29 @@ Test(packet_fit, what_fits_is_the_packet_itself)
 }
 
 /*
- * Sizes by hand, an item with the comma before it. In the packet, which says what is longest, and
- * in the audit log, which says what fits (a quote is one byte more there):
- *   env_allowlist  "AAAA" 6, ,"BBBB" 7, ,"CCCC" 7: 20                            8, 9, 9
- *   writable_paths "aaaa" 6, ,"bbbb" 7, ,"cccc" 7: 20                            8, 9, 9
+ * Sizes of the items, each with the comma before it, computed by hand: in bytes of the packet,
+ * which determine the longest list, and in bytes of the audit log, which determine whether the
+ * packet fits (a quote takes one more byte there): env_allowlist  "AAAA" 6, ,"BBBB" 7, ,"CCCC" 7:
+ * 20                            8, 9, 9 writable_paths "aaaa" 6, ,"bbbb" 7, ,"cccc" 7: 20 8, 9, 9
  *   reasons        "sandbox profile 'workspace-write' admitted": 44              46
  *   controls       "seccomp syscall policy" 24, ,"host egress allowlist" 24,
  *                  ,"Linux capability policy" 26, ,"CPU and memory limits" 24: 98
  *                                                                                26, 26, 28, 26
  *   findings       none
  */
-Test(packet_fit, the_last_item_of_the_longest_list_goes_first)
+Test(packet_fit, the_last_item_of_the_longest_list_is_removed_first)
 {
     static const struct {
         size_t excess;
         const char *want;
     } rows[] = {
-        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},   /* controls have 98, 44 is the next */
+        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},   /* controls have 98 bytes, the next list has 44 */
         {26, "3 3 1 3 0"},  {27, "3 3 1 2 0"},  /* 74 */
         {54, "3 3 1 2 0"},  {55, "3 3 1 1 0"},  /* 48 */
-        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* the one reason has 44, the one control 24 */
-        {126, "3 3 0 1 0"}, {127, "3 3 0 0 0"}, /* 24 and twice 20 */
-        {152, "3 3 0 0 0"}, {153, "2 3 0 0 0"}, /* twice 20: the first in packet order */
+        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* the last reason has 44 bytes, the last control 24
+                                                 */
+        {126, "3 3 0 1 0"}, {127, "3 3 0 0 0"}, /* 24, 20 and 20 */
+        {152, "3 3 0 0 0"}, {153, "2 3 0 0 0"}, /* 20 and 20: the first in packet order */
         {161, "2 3 0 0 0"}, {162, "2 2 0 0 0"}, /* 13 and 20 */
         {171, "1 2 0 0 0"}, {180, "1 1 0 0 0"}, {189, "0 1 0 0 0"}, {197, "0 0 0 0 0"},
     };
@@ -97,10 +99,10 @@ Test(packet_fit, the_last_item_of_the_longest_list_goes_first)
     }
 }
 
-Test(packet_fit, the_longest_list_goes_by_the_bytes_of_the_packet)
+Test(packet_fit, list_lengths_are_compared_in_bytes_of_the_packet)
 {
     cleanup_arena struct arena arena = {0};
-    /* 110 letters against 30 times `<`, which are 180 bytes in the audit log */
+    /* 110 letters, and 30 times `<`, which takes 180 bytes in the audit log */
     struct str letters = helper_repeat(&arena, "A", 110);
     struct str signs = helper_repeat(&arena, "<", 30);
     const struct change changes[] = {
@@ -125,10 +127,10 @@ Test(packet_fit, an_absent_list_stays_null)
     cr_expect(str_contains(packet, STR("\"env_allowlist\":null")));
 }
 
-Test(packet_fit, texts_are_cut_at_a_character_once_all_lists_are_empty)
+Test(packet_fit, texts_are_cut_at_a_character_when_all_lists_are_empty)
 {
     cleanup_arena struct arena arena = {0};
-    /* 255 bytes, then a character of two: the cut at 256 would divide it */
+    /* 255 bytes, then a character of two bytes: a cut at 256 would split it */
     struct str x255 = helper_repeat(&arena, "x", 255);
     struct str text = arena_format(&arena, "\"%s\xC3\xA4%s\"", x255.ptr, x255.ptr);
     struct str y256 = helper_repeat(&arena, "y", 256);
@@ -140,20 +142,20 @@ Test(packet_fit, texts_are_cut_at_a_character_once_all_lists_are_empty)
     struct str packet = {0};
     const cJSON *profile = NULL;
 
-    /* one byte more than the lists have */
+    /* one more byte than the lists have */
     cr_assert_eq(
         plan_packet_fit(&plan, buffer_audit_size(plan.packet) - lists - 1, &arena, &packet), 0);
     cr_expect_str_eq(counts(&arena, packet).ptr, "0 0 0 0 0");
     profile = profile_of(&arena, packet);
     cr_expect(str_equal(tree_get_text(tree_get(profile, "workload"), "class"), x255));
     cr_expect(str_equal(tree_get_text(tree_get(profile, "source_evidence"), "source_ref"), y256));
-    /* and not before */
+    /* not earlier */
     cr_assert_eq(plan_packet_fit(&plan, buffer_audit_size(plan.packet) - lists, &arena, &packet),
                  0);
     cr_expect(str_contains(packet, STR("\xC3\xA4")));
 }
 
-Test(packet_fit, what_cannot_fit_is_an_error)
+Test(packet_fit, a_packet_that_cannot_fit_is_an_error)
 {
     cleanup_arena struct arena arena = {0};
     struct plan plan = planned(&arena, NULL);

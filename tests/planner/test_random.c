@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of every input, held against many. The redacted text is read back by the strict
- * reader, as `replay` reads it. */
+/* test_random - properties that hold for every input, checked with many random inputs. The redacted
+ * text is read by the strict reader, as `replay` does. */
 #include <criterion/criterion.h>
 
 #include "helper.h"
@@ -30,7 +30,7 @@ static cJSON *read_back(struct arena *arena, struct str json)
     return tree;
 }
 
-Test(random, ready_is_no_finding_and_admission_allows)
+Test(random, ready_has_no_finding_and_is_admitted)
 {
     size_t ready = 0;
 
@@ -46,7 +46,7 @@ Test(random, ready_is_no_finding_and_admission_allows)
               ready);
 }
 
-Test(random, findings_stand_in_order_and_once)
+Test(random, findings_are_sorted_and_unique)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         cleanup_arena struct arena arena = {0};
@@ -90,7 +90,7 @@ Test(random, the_redacted_input_plans_to_the_same_packet)
     }
 }
 
-Test(random, a_packet_made_to_fit_fits_and_still_reads_as_one)
+Test(random, a_shortened_packet_fits_and_is_still_a_packet)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         cleanup_arena struct arena arena = {0};

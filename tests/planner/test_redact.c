@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate-v1, section 7, `input`: what is written for what. That it plans to the same packet is
- * test_random's. */
+/* test_redact - what replaces each value in a redacted input (gate-v1, section 7, `input`).
+ * test_random checks that a redacted input gives the same packet. */
 #include <criterion/criterion.h>
 
 #include "helper.h"
@@ -19,7 +19,7 @@ static void check(const char *given, const char *want)
 
 #define REQUIREMENTS(json) "{\"workload\":{\"requirements\":{" json "}}}"
 
-Test(redact, fields_stand_in_the_order_of_the_tables)
+Test(redact, fields_have_the_order_of_the_tables)
 {
     check("{}", "{}");
     check("{\"baseline\":{\"allowed_env\":[\"A\"],\"allowed_writable_paths\":[\"b\"],"
@@ -36,7 +36,7 @@ Test(redact, fields_stand_in_the_order_of_the_tables)
           "\"allowed_writable_paths\":[\"b\"],\"allowed_env\":[\"A\"]}}");
 }
 
-Test(redact, all_that_hides_nothing_stands_as_given)
+Test(redact, values_that_are_not_secret_are_kept)
 {
     check("{\"workload\":{\"class\":\" a\\\"\\n \"}}", "{\"workload\":{\"class\":\" a\\\"\\n \"}}");
     check(REQUIREMENTS("\"writable_paths\":[\"./a//\",\"\",\"a(\"]"),
@@ -48,7 +48,7 @@ Test(redact, all_that_hides_nothing_stands_as_given)
           REQUIREMENTS("\"env_allowlist\":[\" A\\n\",\"\",\" \"]"));
 }
 
-Test(redact, an_entry_that_is_no_name_is_an_equals_sign)
+Test(redact, an_entry_that_is_not_a_name_becomes_an_equals_sign)
 {
     check(REQUIREMENTS("\"env_allowlist\":[\"A=hunter2\",\"A\"]"),
           REQUIREMENTS("\"env_allowlist\":[\"=\",\"A\"]"));
@@ -56,7 +56,7 @@ Test(redact, an_entry_that_is_no_name_is_an_equals_sign)
           "{\"baseline\":{\"allowed_env\":[\"=\"]}}");
 }
 
-Test(redact, an_entry_over_the_limit_is_one_of_equals_signs)
+Test(redact, an_entry_over_the_limit_becomes_equals_signs_over_the_limit)
 {
     cleanup_arena struct arena arena = {0};
     struct str secret = helper_repeat(&arena, "h ", OVER_LIMIT);
@@ -69,7 +69,7 @@ Test(redact, an_entry_over_the_limit_is_one_of_equals_signs)
           arena_format(&arena, REQUIREMENTS("\"env_allowlist\":[\"%s\"]"), hidden.ptr).ptr);
 }
 
-Test(redact, references_with_credentials)
+Test(redact, credentials_in_references_are_hidden)
 {
     check(REQUIREMENTS("\"source_ref\":\" https://bob:hunter2@git.example/x \""),
           REQUIREMENTS("\"source_ref\":\"redacted://x@\""));
@@ -79,7 +79,7 @@ Test(redact, references_with_credentials)
           REQUIREMENTS("\"source_ref\":\"https://git.example/x@1\""));
 }
 
-Test(redact, a_reference_over_the_limit_stays_over_it)
+Test(redact, a_reference_over_the_limit_stays_over_the_limit)
 {
     cleanup_arena struct arena arena = {0};
     struct str secret = helper_repeat(&arena, "h", OVER_LIMIT);
@@ -89,7 +89,7 @@ Test(redact, a_reference_over_the_limit_stays_over_it)
           arena_format(&arena, REQUIREMENTS("\"source_ref\":\"redacted://x@%s\""), hidden.ptr).ptr);
 }
 
-Test(redact, unknown_fields_are_true_and_hidden_ones_one_question_mark)
+Test(redact, unknown_fields_become_true_and_hidden_names_a_question_mark)
 {
     check("{\"b\":\"hunter2\",\"a=1\":1,\"a=2\":2,\"?\":3}", "{\"b\":true,\"?\":true}");
     check("{\"baseline\":{\"x\":null}}", "{\"baseline\":{\"x\":true}}");
@@ -97,17 +97,17 @@ Test(redact, unknown_fields_are_true_and_hidden_ones_one_question_mark)
           "{\"workload\":{\"requirements\":{\"z\":true},\"y\":true}}");
 }
 
-Test(redact, a_wrong_type_is_zero)
+Test(redact, a_value_of_a_wrong_type_becomes_zero)
 {
     check("{\"workload\":\"hunter2\",\"as_of\":7,\"baseline\":[1]}",
           "{\"workload\":0,\"as_of\":0,\"baseline\":0}");
     check(REQUIREMENTS("\"network\":\"no\",\"writable_paths\":{},\"env_allowlist\":[1,[\"x\"]]"),
           REQUIREMENTS("\"network\":0,\"writable_paths\":0,\"env_allowlist\":[0,0]"));
-    /* a number is no wrong type here, so another value says so */
+    /* a number is valid here, so another value stands for a wrong type */
     check("{\"max_age_days\":\"30\"}", "{\"max_age_days\":\"0\"}");
 }
 
-Test(redact, numbers_from_outside_are_not_printed)
+Test(redact, numbers_of_the_input_are_not_printed)
 {
     check("{\"max_age_days\":1.5}", "{\"max_age_days\":0}");
     check("{\"max_age_days\":9007199254740993}", "{\"max_age_days\":0}");
@@ -115,7 +115,7 @@ Test(redact, numbers_from_outside_are_not_printed)
     check("{\"max_age_days\":3650}", "{\"max_age_days\":3650}");
 }
 
-Test(redact, controls_are_true_where_they_ask)
+Test(redact, requested_controls_become_true)
 {
     check(REQUIREMENTS("\"allowed_syscalls\":[\"read\"],\"allowed_egress_hosts\":[],"
                        "\"required_capabilities\":\" \",\"resource_limits\":0"),

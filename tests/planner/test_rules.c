@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract's table of findings, row by row, and what is made of them. */
+/* test_rules - each row of the contract's table of findings, and the decisions that follow. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 #define R "refused\n"
 #define U "unsupported_runtime_shape\n"
 
-Test(rules, a_good_input_is_ready)
+Test(rules, a_valid_input_is_ready)
 {
     cleanup_arena struct arena arena = {0};
 
@@ -24,7 +24,7 @@ Test(rules, a_good_input_is_ready)
 #define DIGEST "sandbox.workload.digest|image_digest must be a lowercase sha256 digest"
 #define SKILL "sandbox.workload.skill_ref|skill_ref must be pinned as owner/name@version"
 
-Test(rules, identity_is_exactly_one_and_well_formed)
+Test(rules, exactly_one_well_formed_identity_is_required)
 {
     static const struct helper_row rows[] = {
         {{{"workload.skill_ref", NULL}, {"workload.image_digest", "\"" HELPER_DIGEST "\""}},
@@ -53,7 +53,7 @@ Test(rules, identity_is_exactly_one_and_well_formed)
 #define MAX_AGE                                                                                    \
     "sandbox.requirements.max_age|max_age_days must be greater than zero and at most 3650"
 
-Test(rules, time_is_there_readable_and_fresh)
+Test(rules, time_must_be_present_readable_and_fresh)
 {
     static const struct helper_row rows[] = {
         {{{"as_of", NULL}}, E "sandbox.time.missing|as_of is required"},
@@ -99,7 +99,7 @@ Test(rules, max_age_is_a_whole_number_from_1_to_3650)
         {{{"max_age_days", "1.5"}}, E MAX_AGE},
         {{{"max_age_days", "3651"}}, E MAX_AGE},
         {{{"max_age_days", "1e999"}}, E MAX_AGE},
-        /* it counts as absent: 30 days hold */
+        /* treated as absent: the default of 30 days applies */
         {{{"max_age_days", "3651"}, {REQ "observed_at", "\"2026-01-30T11:59:59Z\""}},
          E MAX_AGE "\n" STALE},
         {{{"max_age_days", "\"1\""}, {REQ "observed_at", "\"2026-01-30T12:00:00Z\""}},
@@ -233,7 +233,7 @@ Test(rules, a_baseline_is_a_ceiling)
         {{{"baseline.allowed_env", "[\"report_format\",\"A=B\"]"}},
          R "sandbox.baseline.env|baseline does not admit REPORT_FORMAT"},
         {{{"baseline.allowed_env", "[]"}, {REQ "env_allowlist", "[\"A=B\"]"}}, R NAME("0")},
-        /* one that cannot be read is no ceiling, and is a finding */
+        /* an unreadable baseline is a finding and sets no ceiling */
         {{{"baseline.allowed_env", "7"}},
          E "sandbox.input.invalid|baseline.allowed_env must be a list of text"},
     };
@@ -245,7 +245,7 @@ Test(rules, a_baseline_is_a_ceiling)
     "sandbox.admission.denied|network sandbox cannot declare writable paths; use "                 \
     "unrestricted-local-dev for combined local write and network access"
 
-Test(rules, network_with_writable_paths_is_no_shape_of_the_runtime)
+Test(rules, network_with_writable_paths_has_no_profile)
 {
     static const struct helper_row rows[] = {
         {{{REQ "network", "true"}}, U NETWORK_WRITE},
@@ -257,7 +257,7 @@ Test(rules, network_with_writable_paths_is_no_shape_of_the_runtime)
     HELPER_CHECK_ROWS(rows);
 }
 
-Test(rules, the_profile_is_the_narrowest)
+Test(rules, the_narrowest_profile_is_chosen)
 {
     static const struct {
         const char *network, *paths, *profile, *risk;
@@ -285,8 +285,8 @@ Test(rules, the_profile_is_the_narrowest)
     }
 }
 
-/* Every set of classes, admission and shape: the contract's section Decision, said again. */
-Test(rules, decisions_in_their_order)
+/* Every combination of classes, admission and shape, by the section Decision of the contract. */
+Test(rules, decision_for_every_set_of_classes)
 {
     static const enum plan_code of_class[] = {PLAN_CODE_TIME_MISSING, PLAN_CODE_ENV_NAME,
                                               PLAN_CODE_CONTROL_UNSUPPORTED};

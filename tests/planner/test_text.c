@@ -22,7 +22,7 @@ Test(text, ascii_blanks_are_trimmed_and_nothing_else)
     cr_expect(!str_present(str_trim((struct str){0})));
 }
 
-Test(text, containing_and_beginning)
+Test(text, contains_and_starts_with)
 {
     cr_expect(str_contains(STR("a{{b"), STR("{{")));
     cr_expect(!str_contains(STR("a{b{"), STR("{{")));
@@ -52,7 +52,7 @@ Test(text, a_digest_is_sha256_and_64_lower_case_hex_digits)
     cr_expect(!str_is_sha256((struct str){0}));
 }
 
-Test(text, utf8_is_well_formed_or_it_is_none)
+Test(text, malformed_utf8_is_rejected)
 {
     static const struct {
         struct str text;
@@ -70,7 +70,7 @@ Test(text, utf8_is_well_formed_or_it_is_none)
         {STR_INIT("\xF0\x90\x80\x80"), 4, 0x10000},
         {STR_INIT("\xF4\x8F\xBF\xBF"), 4, 0x10FFFF},
         {STR_INIT(""), 0, 0},
-        {STR_INIT("\x80"), 0, 0},             /* nothing that it continues */
+        {STR_INIT("\x80"), 0, 0},             /* a continuation byte without a first byte */
         {STR_INIT("\xC1\xBF"), 0, 0},         /* overlong */
         {STR_INIT("\xE0\x9F\xBF"), 0, 0},     /* overlong */
         {STR_INIT("\xF0\x8F\xBF\xBF"), 0, 0}, /* overlong */
@@ -79,7 +79,7 @@ Test(text, utf8_is_well_formed_or_it_is_none)
         {STR_INIT("\xF4\x90\x80\x80"), 0, 0}, /* beyond U+10FFFF */
         {STR_INIT("\xF8\x88\x80\x80\x80"), 0, 0},
         {STR_INIT("\xFF"), 0, 0},
-        {STR_INIT("\xE2\x82"), 0, 0}, /* cut */
+        {STR_INIT("\xE2\x82"), 0, 0}, /* incomplete */
         {STR_INIT("\xE2\x28\xA1"), 0, 0},
     };
 
@@ -139,7 +139,7 @@ Test(text, a_number_is_digits_within_its_range)
     cr_expect_eq(number, 5);
 }
 
-Test(list, sorted_bytewise_and_equal_ones_once)
+Test(list, lists_are_sorted_bytewise_without_duplicates)
 {
     struct str items[] = {STR("b"), STR("a"), STR("b"), STR("B"), STR("ab"), STR("a")};
     struct str_list list = {items, list_sort_once(items, sizeof(items) / sizeof(items[0]))};

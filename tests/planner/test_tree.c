@@ -19,7 +19,7 @@ Test(tree, members_are_found_by_their_exact_name)
     cr_expect_null(tree_get(tree_get(object, "name"), "name"), "a text has no members");
 }
 
-Test(tree, only_a_text_has_text)
+Test(tree, only_strings_have_text)
 {
     cleanup_arena struct arena arena = {0};
 
@@ -33,7 +33,7 @@ Test(tree, only_a_text_has_text)
     cr_expect(!str_present(tree_key(tree_make_array(&arena))));
 }
 
-Test(tree, what_is_made_reads_as_cjson_reads_it)
+Test(tree, made_trees_equal_those_that_cjson_reads)
 {
     cleanup_arena struct arena arena = {0};
     cJSON *object = tree_make_object(&arena), *list = tree_make_array(&arena);
