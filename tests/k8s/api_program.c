@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes calls as told, for test_api.py: what access holds as arguments, then a line of words a
- * command on standard input, and a line of JSON for each answer.
+ * api_program - makes calls for test_api.py. The fields of struct access are arguments. Each line
+ * of standard input is a command; each answer is a line of JSON.
  *
- *   do WORD=TEXT…        one call that is waited for
- *   many COUNT WORD=…    so many at once in a loop
- *   drop WORD=…          begun in a loop, dropped after 100 ms
- *   later MSEC           moves our clock on
- * Words: method path type body deadline (ms from now) idle stream stop (after so many bytes)
+ *   do WORD=TEXT…        one call; waits for its end
+ *   many COUNT WORD=…    COUNT calls at the same time in a loop
+ *   drop WORD=…          a call in a loop, dropped after 100 ms
+ *   later MSEC           moves the clock of the library forward
+ * Words: method path type body deadline (ms from now) idle stream stop (after this many bytes)
  */
-#define _GNU_SOURCE /* RTLD_NEXT */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,13 +44,13 @@ static uint64_t later_msec;
 uint64_t __real_clock_msec(void);
 uint64_t __wrap_clock_msec(void);
 
-/* The clock that the library sees. */
+/* The clock that the library uses. */
 uint64_t __wrap_clock_msec(void)
 {
     return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
 }
 
-/* Takes the place of the system's: a name whose server does not answer. */
+/* Replaces the function of the C library: one name has a DNS server that does not answer. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
                                                        const struct addrinfo *hints,
                                                        struct addrinfo **ret_list)
@@ -151,7 +151,7 @@ static uint64_t number_of(const char *text)
     return number;
 }
 
-/* Takes the line apart. */
+/* Splits the line into words. */
 static struct api_request read_words(char *line, struct stream *stream)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cluster source as told, for test_cluster.py: WORD=TEXT arguments (server, ca, own, namespaces),
- * then a line of words a command on standard input. Everything that happens is a line of JSON on
- * standard output.
+ * cluster_program - a cluster source for test_cluster.py. Arguments are WORD=TEXT (server, ca, own,
+ * namespaces). Each line of standard input is a command. Each event is a line of JSON on standard
+ * output.
  *
  *   rules keyring=DIR revoked=DIGEST audience=TEXT max_age=DAYS
  *   start | free | once msec=N | look | show | stale sec=N | later msec=N
@@ -22,18 +22,18 @@
 #define MAX_OUTPUT_BYTES ((size_t)64 * 1024 * 1024)
 
 struct waiting {
-    struct cluster_waiter waiter; /* the first: it is what done() is given */
+    struct cluster_waiter waiter; /* first member: done() converts its address */
     char namespace_name[300];
     char tag[64];
     uint64_t begun_msec;
 };
 
-/* The texts of a policy, until the last snapshot lets go of them. */
+/* The texts of a policy, until the last snapshot releases them. */
 struct texts {
     struct arena arena;
 };
 
-static struct arena site; /* until the end */
+static struct arena site; /* until the program ends */
 static struct access where;
 static struct cluster_options options;
 static struct cluster *cluster;
@@ -73,7 +73,7 @@ static void give_up(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* One line, whole: several threads write. */
+/* Writes one line at once, because several threads write. */
 static void say(struct buffer *b)
 {
     struct str text = {0};

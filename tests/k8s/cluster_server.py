@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An API server of ConfigMaps and Namespaces over TLS, with lists, pages and watches, that goes wrong as told;
-and the program that follows it. Loopback only, port 0 only."""
+"""An API server with ConfigMaps and Namespaces over TLS, with lists, pages and watches, that makes the errors which a test
+chooses; and the program that follows it. Both use loopback and port 0 only."""
 
 import base64
 import json
@@ -37,7 +37,7 @@ _signed = {}
 
 
 def sign(document, key="release-dev"):
-    """Base64 of an Ed25519 signature by a development key; each is made once."""
+    """Base64 of an Ed25519 signature by a development key. Each signature is made once."""
     if (document, key) not in _signed:
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(document)
@@ -69,7 +69,7 @@ def refusal(code, message, *headers):
 
 
 def keyring(*names):
-    """A folder with some of the development keys."""
+    """A new directory with some of the development keys."""
     folder = tempfile.mkdtemp(prefix="sandgate-keys-")
     for name in names:
         shutil.copy(certificate_file("keyring/%s.pem" % name), folder)
@@ -77,7 +77,7 @@ def keyring(*names):
 
 
 class Api:
-    """`hook(request)` may give bytes in the place of an answer; `hold` keeps reads back until it is set."""
+    """The API server. `hook(request)` can return bytes to send instead of the answer. Reads wait until `hold` is set."""
 
     def __init__(self):
         self.lock = threading.RLock()
@@ -98,7 +98,7 @@ class Api:
         self.server.__exit__()
 
     def restart(self):
-        """The listener goes with all connections; comes back at the same port by start()."""
+        """Closes the listener and all connections. Returns the port."""
         self.cut()
         self.server.__exit__()
         return self.server.port
@@ -122,20 +122,20 @@ class Api:
             self.tell(kind, "DELETED", thing, silent)
 
     def tell(self, kind, event, thing, silent):
-        if silent:  # the watch never shows it
+        if silent:  # the watch never sends it
             return
         self.log.append((self.version, kind, event, json.loads(json.dumps(thing))))
         for watch in self.watches:
             watch.put(True)
 
     def cut(self, last=None):
-        """Ends every watch, with these bytes before the end."""
+        """Ends every watch, after these bytes."""
         with self.lock:
             for watch in self.watches:
                 watch.put(last if last is not None else False)
 
     def event(self, kind, event, thing):
-        """To every watch of that kind, as it is."""
+        """Sends this event to every watch of that kind."""
         with self.lock:
             for watch in self.watches:
                 if watch.kind == kind:
@@ -145,7 +145,7 @@ class Api:
         return [r.path for r in self.server.requests if part in r.path]
 
     def reads(self):
-        """Confirmations that were asked."""
+        """The paths of the confirming reads."""
         return [p for p in self.paths("/namespaces/") if "watch=" not in p and "limit=" not in p]
 
     def handle(self, request, send):
@@ -234,7 +234,7 @@ class Api:
 
 
 class Gate:
-    """The program, and what it said."""
+    """The program, and its output."""
 
     def __init__(self, api, ring=None, start=True, rules="", program=None, **texts):
         texts = {"server": api.server.url(), "ca": certificate_file("ca.crt"), "own": OWN, **texts}
@@ -259,14 +259,14 @@ class Gate:
         self.process.stdin.flush()
 
     def wait(self, fits, seconds=20, count=1):
-        """The first `count` things said that fit."""
+        """The first `count` matching lines of output."""
         with self.arrived:
             if not self.arrived.wait_for(lambda: len([s for s in self.said if fits(s)]) >= count, seconds):
                 raise AssertionError("not said: %r" % self.said[-20:])
             return [s for s in self.said if fits(s)][:count] if count != 1 else next(s for s in self.said if fits(s))
 
     def ask(self, line, member):
-        """An answer to a command."""
+        """Sends a command and returns its answer."""
         with self.arrived:
             before = len(self.said)
         self.tell(line)
@@ -297,7 +297,7 @@ class Gate:
             time.sleep(0.01)
 
     def more(self, name):
-        """How many documents that are not valid are only counted."""
+        """The number of invalid documents that are counted but not kept."""
         return self.ask("show more=" + name, "more")["more"]
 
     def shows(self, wanted, seconds=15):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads made-up documents with our readers and with Python's, and compares.
+"""Reads random documents with our readers and with those of Python, and compares the results.
 
 Usage: compare_readers.py READ_DOCUMENTS [COUNT]
 
-JSON: Python's json, made as strict as the contract asks. Both accept the same documents, and what is accepted reads the
-same. YAML: PyYAML's own parser (not libyaml) with the types of the contract; what we accept, it must accept and read the
-same (it accepts more: anchors, tags, and texts of two readings).
+JSON: Python's json, made as strict as the contract requires. Both must accept the same documents and give equal results.
+YAML: the parser of PyYAML (not libyaml) with the types of the contract. It must accept every document that we accept, with an
+equal result. It accepts more: anchors, tags, and ambiguous texts.
 """
 import json
 import random
@@ -24,7 +24,7 @@ class Refused(Exception):
 
 
 class Unsure(Exception):
-    """The other reader does not know better."""
+    """Raised where the other reader cannot decide."""
 
 
 # ---------------------------------------------------------------- documents
@@ -100,7 +100,7 @@ def check_text(text, review):
 
 
 def check_value(value, review):
-    """The value with its texts checked, and objects (given as lists of pairs) without a key given twice."""
+    """The value with checked strings. Objects are lists of pairs; duplicate keys are rejected."""
     if isinstance(value, str):
         return check_text(value, review)
     if isinstance(value, list):

@@ -2,8 +2,8 @@
 #ifndef TESTS_K8S_EVIDENCE_MAKER_H
 #define TESTS_K8S_EVIDENCE_MAKER_H
 
-/* What tests of evidence share: a keyring with two keys of our own, documents that they sign, and
- * the evidence that was made of the last one. */
+/* evidence_maker - for tests of evidence: a keyring with two new keys, documents that they sign,
+ * and the evidence made from the last document. */
 
 #include "tests/k8s/evidence_helper.h"
 
@@ -21,12 +21,12 @@
 
 struct maker {
     struct arena arena;
-    char *path; /* of the keyring */
+    char *path; /* directory of the keyring */
     struct keyring *ring;
-    struct helper_key *release; /* under the ids release and release-copy */
+    struct helper_key *release; /* with the ids release and release-copy */
     struct helper_key *security;
     struct policy policy;
-    struct evidence *evidence; /* the last that was made */
+    struct evidence *evidence; /* made from the last document */
 };
 
 extern struct maker maker;
@@ -34,17 +34,18 @@ extern struct maker maker;
 void maker_begin(void);
 void maker_done(void);
 
-/* Annotations that hold these signatures; `by` names them with blanks between: release,
- * release-copy, security, others; `x=` in front makes a bad one, `!=` no base64. */
+/* Annotations with these signatures. `by` lists key ids, separated by blanks: release,
+ * release-copy, security, others. With the prefix `x=` a signature is wrong, with `!=` it is not
+ * base64. */
 cJSON *maker_sign(const char *by, struct str document);
 
 void maker_make_source(const struct evidence_source *source);
 void maker_make(const char *by, struct str document);
-/* Signed by release. */
+/* A document signed by release. */
 void maker_expect_valid(struct str document);
 void maker_expect_invalid(struct str document, const char *reason);
 
-/* The entries of a list with blanks between. */
+/* The entries of a list, separated by blanks. */
 const char *maker_words(struct str_list list);
 
 #endif

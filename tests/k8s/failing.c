@@ -14,8 +14,8 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__real_reallocarray(void *old, size_t count, size_t size);
 void *__wrap_reallocarray(void *old, size_t count, size_t size);
-ssize_t __real_read(int fd, void *bytes, size_t room);
-ssize_t __wrap_read(int fd, void *bytes, size_t room);
+ssize_t __real_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size);
 
 static unsigned countdown; /* 0: disarmed */
 static bool failed;
@@ -75,18 +75,18 @@ void failing_read_arm(unsigned nth)
     read_countdown = nth;
 }
 
-ssize_t __wrap_read(int fd, void *bytes, size_t room)
+ssize_t __wrap_read(int fd, void *bytes, size_t size)
 {
     if (read_countdown > 0 && --read_countdown == 0) {
         errno = EIO;
         return -1;
     }
     if (short_bytes == 0)
-        return __real_read(fd, bytes, room);
+        return __real_read(fd, bytes, size);
     interrupt_next = !interrupt_next;
     if (!interrupt_next) {
         errno = EINTR;
         return -1;
     }
-    return __real_read(fd, bytes, room < short_bytes ? room : short_bytes);
+    return __real_read(fd, bytes, size < short_bytes ? size : short_bytes);
 }

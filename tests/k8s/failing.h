@@ -2,18 +2,18 @@
 #ifndef TESTS_K8S_FAILING_H
 #define TESTS_K8S_FAILING_H
 
-/* Makes the nth allocation of ours fail, or reads come in pieces. One thread only. Needs
- * FAILING_WRAPS of CMakeLists.txt; what libraries allocate is never touched. */
+/* failing - makes the nth allocation fail, or makes reads short. One thread only. The program must
+ * be linked with FAILING_WRAPS of CMakeLists.txt. Allocations of libraries do not fail. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The nth allocation from now fails, and only that. */
+/* The nth allocation from now fails, and no other. */
 void failing_alloc_arm(unsigned nth);
-/* Disarms; true if one failed. */
+/* Disarms. true if an allocation has failed. */
 bool failing_alloc_failed(void);
 
-/* Reads give at most so many bytes (0: as many as there are), and are interrupted in between. */
+/* Reads return at most this many bytes (0: no limit), and every other read fails with EINTR. */
 void failing_read_short(size_t bytes);
 /* The nth read from now fails with EIO. */
 void failing_read_arm(unsigned nth);

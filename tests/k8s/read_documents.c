@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads documents from standard input and prints what came of each, for compare_readers.py.
- * A record is a line "SYNTAX RULES BYTES" (numbers) and so many bytes. */
+/* read_documents - reads documents from standard input and prints the result of each, for
+ * compare_readers.py. A record is a line "SYNTAX RULES BYTES" (numbers), followed by BYTES bytes.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@
 
 #define MAX_TEXT_BYTES (1 << 20)
 
-/* One number and the character behind it. */
+/* A number and the character after it. */
 static int read_number(char end, unsigned *ret_number)
 {
     unsigned number = 0;

@@ -64,7 +64,7 @@ static struct str errno_name(int r)
                           : STR("another error");
 }
 
-/* malloc() of exactly so many bytes: a read beyond them is caught. */
+/* Memory of exactly this size, so that AddressSanitizer reports a read past its end. */
 static char *exact_copy(struct str text)
 {
     char *copy = malloc(text.len > 0 ? text.len : 1);

@@ -122,7 +122,7 @@ const char *rsite_store(void)
     return shown.count > 0 ? buffer_text(&b).ptr : "";
 }
 
-/* The value of a query's parameter; absent where it has none. */
+/* The value of a query parameter. Absent if the query does not have it. */
 static struct str parameter(const char *name)
 {
     const char *at = rsite.task.path.ptr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where an API server is and who asks, by kubeconfigs as kubectl reads them. */
+/* test_access - address and credentials from kubeconfig files, as kubectl reads them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 TestSuite(access, .init = access_begin, .fini = access_done);
 
-/* One file, chosen. */
+/* One given file. */
 static void expect_config(const char *cluster, const char *user, int result, const char *text)
 {
     const struct access_choice choice = {.kubeconfig = in_place("@/config")};
@@ -20,7 +20,7 @@ static void expect_config(const char *cluster, const char *user, int result, con
     expect_access(&choice, result, text);
 }
 
-Test(access, the_case_is_read)
+Test(access, the_kubeconfig_of_case_f06_is_read)
 {
     const struct access_choice choice = {.kubeconfig = TESTS_DIR
                                          "/cases/F06-watch-410-bookmarks-restart/kubeconfig.yaml"};
@@ -31,7 +31,7 @@ Test(access, the_case_is_read)
         "context=c");
 }
 
-Test(access, what_a_cluster_may_say)
+Test(access, accepted_fields_of_a_cluster)
 {
     static const struct {
         const char *cluster;
@@ -68,7 +68,7 @@ Test(access, what_a_cluster_may_say)
                   "server=https://a.test ca=far context=c");
 }
 
-Test(access, what_a_user_may_say)
+Test(access, accepted_fields_of_a_user)
 {
     static const struct {
         const char *user;
@@ -99,7 +99,7 @@ Test(access, what_a_user_may_say)
                           .ptr);
 }
 
-Test(access, what_a_cluster_must_not_say)
+Test(access, rejected_fields_of_a_cluster)
 {
     static const struct {
         const char *cluster;
@@ -136,7 +136,7 @@ Test(access, what_a_cluster_must_not_say)
                       helper_text(&site.arena, "@/config: cluster \"k\": %s", rows[i].reason).ptr);
 }
 
-Test(access, what_a_user_must_not_say)
+Test(access, rejected_fields_of_a_user)
 {
     static const char programs[] = " is not supported, because it runs other programs; use a "
                                    "client certificate, a tokenFile or "
@@ -170,7 +170,7 @@ Test(access, what_a_user_must_not_say)
     }
 }
 
-Test(access, nothing_secret_is_sent_in_the_clear)
+Test(access, credentials_without_tls_are_rejected)
 {
     static const char *const users[] = {"token: s3cret", "username: me, password: s3cret",
                                         "tokenFile: token",
@@ -183,7 +183,7 @@ Test(access, nothing_secret_is_sent_in_the_clear)
                       "are never sent unencrypted; use https://");
 }
 
-Test(access, what_a_file_must_not_be)
+Test(access, invalid_files_are_rejected)
 {
     static const struct {
         const char *text;
@@ -224,7 +224,7 @@ Test(access, what_a_file_must_not_be)
     }
 }
 
-Test(access, a_key_given_twice_has_its_place)
+Test(access, a_duplicate_key_is_rejected_at_its_place)
 {
     const struct access_choice choice = {.kubeconfig = in_place("@/config")};
     struct access access = {0};
@@ -249,7 +249,7 @@ Test(access, json_is_read_too)
 
 /* ---- which file ---- */
 
-Test(access, the_first_file_that_names_a_thing_wins)
+Test(access, the_first_file_with_an_entry_wins)
 {
     struct access_choice choice = {0};
 
@@ -267,7 +267,7 @@ Test(access, the_first_file_that_names_a_thing_wins)
     helper_write(site.folder, "far/token", STR("three"));
     helper_write(site.folder, "ca", STR("ONE"));
     cr_assert_eq(setenv("KUBECONFIG", in_place(":@/missing:@/one::@/two:@/far/three:"), 1), 0);
-    /* nothing of the second file's cluster is mixed in */
+    /* no field of the second file's cluster is used */
     expect_access(&choice, 0, "server=https://one.test ca=ONE token=two context=c");
     choice.context = "first";
     expect_access(&choice, 0,
@@ -284,7 +284,7 @@ Test(access, the_first_file_that_names_a_thing_wins)
     expect_access(&choice, 0, "server=https://two.test name=two token=two context=c");
 }
 
-Test(access, an_error_names_the_file_where_it_stands)
+Test(access, an_error_names_its_file)
 {
     const struct access_choice choice = {0};
 
@@ -298,7 +298,7 @@ Test(access, an_error_names_the_file_where_it_stands)
         "account)");
 }
 
-Test(access, the_file_at_home_is_the_last)
+Test(access, the_file_in_the_home_directory_is_the_last_choice)
 {
     const struct access_choice choice = {0};
 
@@ -314,7 +314,7 @@ Test(access, the_file_at_home_is_the_last)
                   "no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config");
 }
 
-Test(access, files_that_cannot_be_read)
+Test(access, unreadable_files_are_rejected)
 {
     struct access_choice choice = {.kubeconfig = in_place("@/missing")};
     struct buffer many = buffer_make(&site.arena, 65536);
@@ -331,7 +331,7 @@ Test(access, files_that_cannot_be_read)
     expect_access(&choice, -EINVAL, "@/config: there are more than 16 files");
 }
 
-Test(access, memory_that_ends_is_told)
+Test(access, out_of_memory_is_an_error)
 {
     const struct access_choice choice = {.kubeconfig = in_place("@/config")};
     size_t limit = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where an API server is and who asks, by the service account of a pod. */
+/* test_access_pod - address and credentials from the service account of a pod. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void expect_in_cluster(const char *host, const char *port, int result, co
               in_place(text));
 }
 
-Test(access_pod, the_service_account_of_a_pod)
+Test(access_pod, the_service_account_of_a_pod_is_read)
 {
     static const char see[] = "see automountServiceAccountToken of the pod";
 
@@ -53,7 +53,7 @@ Test(access_pod, the_service_account_of_a_pod)
     expect_in_cluster("10.0.0.1", "443", -EINVAL, "@/token: the service account's file is empty");
 }
 
-Test(access_pod, what_is_no_place)
+Test(access_pod, an_invalid_environment_is_rejected)
 {
     static const char none[] = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: "
                                "this is not a pod; name a kubeconfig";
@@ -71,7 +71,7 @@ Test(access_pod, what_is_no_place)
     expect_in_cluster("me@a", "443", -EINVAL, host);
 }
 
-Test(access_pod, what_is_chosen_stands_before_the_pod)
+Test(access_pod, a_given_kubeconfig_has_priority_over_the_pod)
 {
     const struct access_choice chosen = {.kubeconfig = in_place("@/config")};
     const struct access_choice nothing = {0};

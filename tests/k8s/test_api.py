@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls to an API server: what comes back, and what is said when nothing does."""
+"""Calls to an API server: their results, and their errors."""
 
 import email.utils
 import errno
@@ -22,7 +22,7 @@ def tearDownModule():
 
 
 def saying(*answers):
-    """Gives the answers one after the other, the last one again and again."""
+    """A handler that sends these answers in order, and repeats the last one."""
     left = list(answers)
 
     def handle(_request, send):
@@ -38,7 +38,7 @@ def echo(request, send):
 
 
 class Answers(unittest.TestCase):
-    def test_what_is_sent(self):
+    def test_request_line_and_headers(self):
         with Server(echo) as server, trusting(server, token="abc.def", **{"as": "someone"}) as client:
             self.assertEqual(client.first, server.url())
             reply = client.ask("do method=POST path=/api/v1/x?limit=1&y=%20 type=application/json body={}")
@@ -53,23 +53,23 @@ class Answers(unittest.TestCase):
                 sent = json.loads(client.ask("do method=%s path=/x" % method)["body"])
                 self.assertEqual((sent["method"], sent["body"]), (method, ""))
 
-    def test_a_password(self):
+    def test_basic_authentication(self):
         with Server(echo) as server, trusting(server, username="me", password="pass:word") as client:
             sent = json.loads(client.get("/x")["body"])
             self.assertEqual(sent["headers"]["authorization"], ["Basic bWU6cGFzczp3b3Jk"])
 
-    def test_the_path_is_sent_as_it_is(self):
+    def test_the_path_is_sent_unchanged(self):
         with Server(echo) as server, Client(server.url() + "/base/", ca=certificate_file("ca.crt")) as client:
             self.assertEqual(client.first, server.url() + "/base")
             self.assertEqual(json.loads(client.get("/a/../b")["body"])["path"], "/base/a/../b")
 
-    def test_one_connection_serves_one_call_after_the_other(self):
+    def test_a_connection_is_reused(self):
         with Server(echo) as server, trusting(server) as client:
             for _ in range(5):
                 self.assertEqual(client.get("/x")["status"], 200)
             self.assertEqual(server.connections, 1)
 
-    def test_a_kept_connection_that_has_gone_costs_no_call(self):
+    def test_a_closed_kept_connection_does_not_fail_a_call(self):
         def handle(request, send):
             echo(request, send)
         with Server(handle) as server, trusting(server) as client:
@@ -78,7 +78,7 @@ class Answers(unittest.TestCase):
                 time.sleep(0.05)
             self.assertEqual(server.connections, 3)
 
-    def test_the_message_of_a_status(self):
+    def test_the_reason_is_the_message_of_a_status(self):
         with Server(saying(answer(404, json.dumps(STATUS), ["Retry-After: 7"]))) as server, trusting(server) as client:
             reply = client.get("/api/v1/x?secret=1", "stream")
             self.assertEqual((reply["result"], reply["status"], reply["retry_after"]), (0, 404, 7))
@@ -87,7 +87,7 @@ class Answers(unittest.TestCase):
             self.assertEqual(json.loads(reply["body"])["code"], 404)
             self.assertEqual(reply["pieces"], 0)
 
-    def test_a_body_that_is_no_status(self):
+    def test_a_body_that_is_not_a_status(self):
         rows = [("upstream\r\n\tis\x1b[2J away", "upstream is [2J away"),
                 ("x" * 1000, "x" * 300), ("\u00e9" * 400, "\u00e9" * 300), (b"a\xffb", "a?b"),
                 ('{"message": 7}', '{"message": 7}'), ('{"message": ""}', '{"message": ""}')]
@@ -115,13 +115,13 @@ class Answers(unittest.TestCase):
                                  % server.url())
             self.assertEqual(other.connections, 0)
 
-    def test_a_large_body_of_an_error_is_cut(self):
+    def test_a_large_error_body_is_truncated(self):
         with Server(saying(answer(500, "e" * 70000))) as server, trusting(server) as client:
             reply = client.get("/x")
             self.assertEqual((reply["result"], reply["status"], reply["length"]), (0, 500, 65536))
             self.assertEqual(reply["reason"], "GET %s/x: status 500: %s" % (server.url(), "e" * 300))
 
-    def test_a_body_without_end(self):
+    def test_an_endless_body_is_rejected(self):
         def handle(_request, send):
             send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             while True:
@@ -133,7 +133,7 @@ class Answers(unittest.TestCase):
 
 
 class Streams(unittest.TestCase):
-    def test_pieces_come_as_they_are_sent(self):
+    def test_pieces_are_passed_on_as_they_arrive(self):
         def handle(_request, send):
             send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             for _ in range(5):
@@ -148,7 +148,7 @@ class Streams(unittest.TestCase):
             self.assertEqual((reply["result"], reply["bytes"]), (-errno.ECANCELED, 6))
             self.assertEqual(reply["reason"], "GET %s/x: ended, since what came could not be used" % server.url())
 
-    def test_an_end_in_the_middle(self):
+    def test_a_connection_closed_in_the_middle(self):
         for cut in (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
                     b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", b"HTTP/1.1 200 OK\r\nConten", b"HTTP/1.1 200 OK\r\n\r\nabc"):
             def handle(_request, send, cut=cut):
@@ -158,13 +158,13 @@ class Streams(unittest.TestCase):
                 self.assertEqual(reply["result"], -errno.ECONNRESET, cut)
                 self.assertTrue(reply["reason"].startswith("GET %s/x: the connection broke: " % server.url()), reply)
 
-    def test_what_is_no_http(self):
+    def test_a_response_that_is_not_http(self):
         with Server(saying(b"SSH-2.0-hello\r\n")) as server, trusting(server) as client:
             self.assertEqual(client.get("/x")["result"], -errno.EPROTO)
 
 
 class Times(unittest.TestCase):
-    def test_silence(self):
+    def test_idle_timeout(self):
         def handle(_request, send):
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             time.sleep(3)
@@ -175,7 +175,7 @@ class Times(unittest.TestCase):
             self.assertEqual(reply["reason"], "GET %s/x: nothing came for 1 s" % server.url())
             self.assertTrue(0.9 < client.took < 2.5, client.took)
 
-    def test_a_trickle_is_no_silence(self):
+    def test_a_slow_body_is_not_idle(self):
         def handle(_request, send):
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n")
             for _ in range(6):
@@ -185,7 +185,7 @@ class Times(unittest.TestCase):
         with Server(handle) as server, trusting(server) as client:
             self.assertEqual(client.get("/x", "idle=1")["result"], 0)
 
-    def test_a_deadline_while_the_server_thinks(self):
+    def test_a_deadline_before_the_response(self):
         def handle(_request, _send):
             time.sleep(3)
         with Server(handle) as server, trusting(server) as client:
@@ -195,13 +195,13 @@ class Times(unittest.TestCase):
             self.assertTrue(0.25 < client.took < 1.5, client.took)
             self.assertEqual(client.get("/x", "deadline=0")["result"], -errno.ETIMEDOUT)
 
-    def test_a_deadline_while_a_name_is_looked_up(self):
+    def test_a_deadline_during_name_resolution(self):
         with Client("https://slow.test:6443") as client:
             reply = client.get("/x", "deadline=300")
             self.assertEqual(reply["result"], -errno.ETIMEDOUT)
             self.assertLess(client.took, 1.5)
 
-    def test_nobody_takes_the_connection(self):
+    def test_connect_timeout(self):
         with socket.socket() as full:
             full.bind(("127.0.0.1", 0))
             full.listen(0)
@@ -219,7 +219,7 @@ class Times(unittest.TestCase):
             for other in others:
                 other.close()
 
-    def test_nobody_is_there(self):
+    def test_connection_refused(self):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             port = closed.getsockname()[1]
@@ -247,7 +247,7 @@ class Tokens(unittest.TestCase):
              answer(401, json.dumps({"kind": "Status", "message": "who is " + sent})))
         return True
 
-    def test_a_new_token_is_read_when_the_old_one_is_refused(self):
+    def test_the_token_is_read_again_after_a_401(self):
         self.write(" first\n")
         with Server(self.handle) as server, trusting(server, token_file=self.path) as client:
             self.assertEqual(client.get("/x")["body"], "Bearer first")
@@ -255,7 +255,7 @@ class Tokens(unittest.TestCase):
             self.write("second\n")
             self.assertEqual(client.get("/x")["body"], "Bearer second")
             self.assertEqual(len(server.requests), 3)
-            # nothing new to try with
+            # the token file has not changed
             self.good = "third"
             reply = client.get("/x")
             self.assertEqual((reply["result"], reply["status"], len(server.requests)), (0, 401, 4))
@@ -264,7 +264,7 @@ class Tokens(unittest.TestCase):
             self.write("fourth\n")
             self.assertEqual((client.get("/x")["status"], len(server.requests)), (401, 6))
 
-    def test_a_call_is_asked_again_once(self):
+    def test_a_call_is_retried_once(self):
         def handle(_request, send):
             self.write("token-%d" % len(server.requests))
             send(answer(401))
@@ -273,7 +273,7 @@ class Tokens(unittest.TestCase):
         with Server(handle) as server, trusting(server, token_file=self.path) as client:
             self.assertEqual((client.get("/x")["status"], len(server.requests)), (401, 2))
 
-    def test_calls_of_a_loop_are_asked_again_too(self):
+    def test_calls_of_a_loop_are_retried_too(self):
         self.write("first")
         with Server(self.handle) as server, trusting(server, token_file=self.path) as client:
             self.assertEqual(client.get("/x")["status"], 200)
@@ -282,7 +282,7 @@ class Tokens(unittest.TestCase):
             replies = client.ask("many 8 path=/x stream")
             self.assertEqual([(r["status"], r["bytes"]) for r in replies], [(200, 13)] * 8)
 
-    def test_a_token_is_read_again_when_it_is_old(self):
+    def test_an_old_token_is_read_again(self):
         self.write("first")
         with Server(echo) as server, trusting(server, token_file=self.path) as client:
             def sent():
@@ -302,7 +302,7 @@ class Tokens(unittest.TestCase):
             self.write("third")
             self.assertEqual(sent(), ["Bearer third"])
 
-    def test_no_token_is_no_call(self):
+    def test_no_call_without_a_readable_token(self):
         with Server(echo) as server, trusting(server, token_file=self.path) as client:
             for text in (None, "", "two words", "x\r\nEvil: 1", "x" * 65537):
                 if text is not None:
@@ -313,7 +313,7 @@ class Tokens(unittest.TestCase):
                                  % (server.url(), self.path))
             self.assertEqual(server.connections, 0)
 
-    def test_a_file_stands_before_a_text(self):
+    def test_a_token_file_has_priority_over_a_token(self):
         with Server(echo) as server, trusting(server, token_file=self.path, token="text") as client:
             self.assertEqual(json.loads(client.get("/x")["body"])["headers"]["authorization"], ["Bearer text"])
             self.write("file")
@@ -321,7 +321,7 @@ class Tokens(unittest.TestCase):
 
 
 class Certificates(unittest.TestCase):
-    def test_another_authority(self):
+    def test_a_server_of_another_authority_is_rejected(self):
         with Server(echo) as server:
             for arguments in ({"ca": certificate_file("ca.crt", "other")}, {}):
                 with Client(server.url(), token="abc", **arguments) as client:
@@ -332,7 +332,7 @@ class Certificates(unittest.TestCase):
             with Client(server.url(), "insecure", ca=certificate_file("ca.crt", "other")) as client:
                 self.assertEqual(client.get("/x")["status"], 200)
 
-    def test_another_name(self):
+    def test_a_server_with_another_name_is_rejected(self):
         with Server(echo, host="127.0.0.2") as server:
             with trusting(server, host="127.0.0.2", token="abc") as client:
                 reply = client.get("/x")
@@ -361,7 +361,7 @@ class Certificates(unittest.TestCase):
                 sent = json.loads(client.get("/x")["body"])
                 self.assertEqual(sent["headers"]["host"], ["[::1]:%d" % server.port])
 
-    def test_a_certificate_of_the_client(self):
+    def test_a_client_certificate(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         paths = {"certificate": os.path.join(folder, "crt"), "key": os.path.join(folder, "key")}
@@ -380,7 +380,7 @@ class Certificates(unittest.TestCase):
             client.ask("later 1100")
             second = client.get("/x")["body"]
             self.assertNotEqual(second, first)
-            # half of a new pair, then none
+            # only the new certificate, then neither file
             shutil.copy(certificate_file("client.key"), paths["key"])
             client.ask("later 1100")
             self.assertEqual(client.get("/x")["body"], second)
@@ -415,7 +415,7 @@ class Certificates(unittest.TestCase):
                 self.assertEqual(client.get("/x")["body"], seen[name])
                 self.assertEqual(client.get("/x")["body"], seen[name])
 
-    def test_what_is_refused_at_once(self):
+    def test_invalid_credentials_are_rejected_at_once(self):
         ca, crt, key = (certificate_file(name) for name in ("ca.crt", "client.crt", "client.key"))
         other = certificate_file("client.key", "other")
         rows = [
@@ -444,13 +444,13 @@ class Certificates(unittest.TestCase):
             with Client(server, **texts) as client:
                 self.assertEqual(client.first, "refused: " + reason)
 
-    def test_in_the_clear_without_credentials(self):
+    def test_http_without_credentials(self):
         with Server(echo, tls=False) as server, Client(server.url()) as client:
             self.assertEqual(client.get("/x")["status"], 200)
 
 
 class Proxies(unittest.TestCase):
-    def test_by_its_address(self):
+    def test_a_given_proxy(self):
         with Server(echo) as server, Proxy() as proxy:
             with trusting(server, proxy="http://me:secret@127.0.0.1:%d" % proxy.port, token="abc") as client:
                 sent = json.loads(client.get("/x")["body"])
@@ -461,20 +461,20 @@ class Proxies(unittest.TestCase):
             self.assertEqual(headers["proxy-authorization"], ["Basic bWU6c2VjcmV0"])
             self.assertNotIn("authorization", headers)
 
-    def test_a_refusal_tells_no_secret(self):
+    def test_a_refusal_of_the_proxy_prints_no_secret(self):
         with Server(echo) as server, Proxy(refuse=True) as proxy:
             with trusting(server, proxy="http://me:secret@127.0.0.1:%d" % proxy.port, token="abc") as client:
                 reply = client.get("/x")
                 self.assertEqual(reply["result"], -errno.ECONNRESET, reply)
                 self.assertNotIn("secret", reply["reason"])
 
-    def test_of_the_environment(self):
+    def test_a_proxy_of_the_environment(self):
         with Server(echo) as server, Proxy() as proxy:
             environment = {"HTTPS_PROXY": "http://127.0.0.1:%d" % proxy.port}
             with trusting(server, host="api.test", name="localhost", environment=environment) as client:
                 self.assertEqual(client.get("/x")["status"], 200)
             self.assertEqual(proxy.asked[0][0], "CONNECT api.test:%d HTTP/1.1" % server.port)
-            with trusting(server, environment=environment) as client:  # this machine itself
+            with trusting(server, environment=environment) as client:  # this machine
                 self.assertEqual(client.get("/x")["status"], 200)
             environment["NO_PROXY"] = "api.test"
             with trusting(server, host="api.test", environment=environment) as client:
@@ -483,7 +483,7 @@ class Proxies(unittest.TestCase):
 
 
 class Loops(unittest.TestCase):
-    def test_many_at_once(self):
+    def test_many_calls_at_the_same_time(self):
         together = threading.Barrier(20)
 
         def handle(request, send):
@@ -494,7 +494,7 @@ class Loops(unittest.TestCase):
             self.assertEqual([r["status"] for r in replies], [200] * 20)
             self.assertEqual(server.connections, 20)
 
-    def test_each_has_its_own_end(self):
+    def test_each_call_has_its_own_result(self):
         def handle(_request, _send):
             time.sleep(2)
         with Server(handle) as server, trusting(server) as client:
@@ -502,7 +502,7 @@ class Loops(unittest.TestCase):
             self.assertEqual([r["result"] for r in replies], [-errno.ETIMEDOUT] * 5)
             self.assertLess(client.took, 1.5)
 
-    def test_what_is_dropped_says_nothing(self):
+    def test_a_dropped_call_reports_nothing(self):
         def handle(_request, _send):
             time.sleep(1)
         with Server(handle) as server, trusting(server) as client:

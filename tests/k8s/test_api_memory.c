@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each allocation of a call fails once: the call says so, or what came in spite of it is whole. */
+/* test_api_memory - each allocation of a call fails once: the call fails, or its reply is complete.
+ */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -17,7 +18,7 @@ static const char reply_text[] =
     "HTTP/1.1 403 No\r\nContent-Length: 16\r\nConnection: close\r\n\r\n"
     "{\"message\":\"no\"}";
 
-/* Answers one request a connection. */
+/* Answers one request on each connection. */
 static void *serve(void *context)
 {
     const int listener = *(const int *)context;
@@ -63,7 +64,7 @@ static int make_call(struct str server, struct str *ret_reason)
     return r;
 }
 
-Test(api_memory, every_failing_allocation_is_told)
+Test(api_memory, every_failing_allocation_is_an_error)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(address);
@@ -99,7 +100,7 @@ Test(api_memory, every_failing_allocation_is_told)
     (void)close(listener);
 }
 
-Test(api_memory, what_goes_into_a_path)
+Test(api_memory, path_segments_are_encoded)
 {
     cleanup_arena struct arena arena = {0};
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cluster source against an API server that goes wrong as told."""
+"""The cluster source with an API server that makes the errors which a test chooses."""
 
 import errno
 import hashlib
@@ -71,16 +71,16 @@ class Following(unittest.TestCase):
             self.assertEqual(len([p for p in api.paths("configmaps") if "limit=" in p]), 3)
             self.assertEqual(gate.look()["puts"], 1)
 
-    def test_a_burst_is_few_snapshots(self):
+    def test_a_burst_of_events_makes_few_snapshots(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
-            with api.lock:  # so that they arrive all together
+            with api.lock:  # so that all events arrive together
                 for i in range(200):
                     api.put("configmaps", evidence("payments", "x%03d" % i))
             gate.until(lambda: len(gate.evidence()) == 201)
             self.assertLessEqual(gate.look()["puts"], 6)
 
-    def test_410(self):
+    def test_410_leads_to_a_list(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             api.put("configmaps", evidence("payments", "b"), silent=True)
@@ -91,7 +91,7 @@ class Following(unittest.TestCase):
             self.assertNotIn("resourceVersion", [p for p in api.paths("configmaps") if "limit=" in p][1])
             self.assertEqual(gate.news("failed"), [])
 
-    def test_a_cut_goes_on_without_a_list(self):
+    def test_a_broken_watch_continues_without_a_list(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             api.put("configmaps", evidence("payments", "b"))
@@ -101,7 +101,7 @@ class Following(unittest.TestCase):
             gate.shows({**VALID, "payments/b": "valid", "payments/c": "valid"})
             self.assertEqual(gate.look()["relists"], 0)
 
-    def test_a_clean_end_goes_on_at_once(self):
+    def test_a_watch_continues_at_once_after_a_clean_end(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             time.sleep(1.1)
@@ -109,7 +109,7 @@ class Following(unittest.TestCase):
             gate.until(lambda: len(api.paths("watch=")) == 4, 0.5)
             self.assertEqual(gate.look()["failures"], 0)
 
-    def test_the_last_snapshot_stays_while_the_server_is_away(self):
+    def test_the_last_snapshot_stays_while_the_server_is_unreachable(self):
         api = world()
         with api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
@@ -125,7 +125,7 @@ class Following(unittest.TestCase):
             gate.wait(lambda s: s.get("news") == "recovered")
             self.assertEqual(gate.look()["relists"], 0)
 
-    def test_a_silent_watch_is_asked_again(self):
+    def test_an_idle_watch_is_restarted(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             gate.tell("later msec=131000")
@@ -152,7 +152,7 @@ class Following(unittest.TestCase):
 
 
 class Bounds(unittest.TestCase):
-    def test_documents_that_are_not_valid_are_kept_up_to_a_bound(self):
+    def test_invalid_documents_are_kept_up_to_a_limit(self):
         api = world()
         for i in range(1100):
             api.put("configmaps", evidence("payments", "x%04d" % i, "kind: nothing", keys=()))
@@ -173,7 +173,7 @@ class Bounds(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    def test_a_key_that_is_taken_away_ends_at_once_even_without_the_server(self):
+    def test_a_removed_key_takes_effect_at_once_even_without_the_server(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             api.hook = lambda r: refusal(500, "away")
@@ -183,7 +183,7 @@ class Rules(unittest.TestCase):
             gate.tell("rules keyring=" + certificates() + "/keyring")
             gate.shows(VALID)
 
-    def test_a_revoked_digest_ends_at_once_and_all_is_verified_again(self):
+    def test_a_revoked_digest_takes_effect_at_once_and_all_is_verified_again(self):
         digest = "sha256:" + hashlib.sha256((DOCUMENT % "report").encode()).hexdigest()
         api = world()
         api.put("configmaps", evidence("payments", "b", DOCUMENT % "other"))
@@ -195,7 +195,7 @@ class Rules(unittest.TestCase):
             gate.until(lambda: gate.look()["made"] == made + 2)
             self.assertEqual(gate.evidence(), {OWN + "/a": "revoked", "payments/b": "valid"})
 
-    def test_what_is_no_matter_of_evidence_verifies_nothing(self):
+    def test_rules_that_do_not_concern_evidence_verify_nothing(self):
         with world() as api, Gate(api).ready() as gate:
             gate.tell("rules keyring=%s/keyring max_age=7" % certificates())
             gate.until(lambda: gate.show()["max_age"] == 7)
@@ -211,7 +211,7 @@ class Confirming(unittest.TestCase):
             gate.question("evidence", "payments", "t")
             self.assertEqual(gate.results("t")[0]["result"], 0)
             self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid", OWN + "/c": "valid"})
-            self.assertEqual(gate.look()["made"], 3)  # what was known was not verified again
+            self.assertEqual(gate.look()["made"], 3)  # known documents were not verified again
             self.assertEqual(gate.look()["confirmations"], 2)
             selector = "/configmaps?labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
             self.assertEqual(sorted(api.reads()), ["/api/v1/namespaces/payments" + selector,
@@ -246,7 +246,7 @@ class Confirming(unittest.TestCase):
             self.assertEqual(len(gate.news("failed")), 1)
             self.assertIn("you may not", gate.news("failed")[0]["reason"])
 
-    def test_who_is_told_of_a_failure_finds_what_came_before_it(self):
+    def test_earlier_events_are_in_the_snapshot_when_a_failure_is_reported(self):
         api, rounds = world(), 12
         with api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
@@ -256,7 +256,7 @@ class Confirming(unittest.TestCase):
                     return None
                 made = gate.look()["made"]
                 api.put("configmaps", evidence(OWN, "n%d" % made))
-                gate.until(lambda: gate.look()["made"] > made)  # within a burst, most of the time
+                gate.until(lambda: gate.look()["made"] > made)  # usually within a burst
                 return refusal(503, "away")
             api.hook = hook
             for i in range(rounds):
@@ -267,7 +267,7 @@ class Confirming(unittest.TestCase):
                 time.sleep(0.05)
             self.assertEqual(len(gate.evidence()), len(VALID) + rounds)
 
-    def test_a_hundred_for_one_namespace_are_two_reads(self):
+    def test_a_hundred_questions_for_one_namespace_are_two_reads(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()
             gate.question("evidence", "payments", "t", count=100, msec=20000)
@@ -281,14 +281,14 @@ class Confirming(unittest.TestCase):
             self.assertLessEqual(len([p for p in api.reads() if "/payments/" in p]), 2)
             self.assertLessEqual(len(api.reads()), 4)
 
-    def test_who_comes_later_takes_the_next_read(self):
+    def test_a_later_question_waits_for_the_next_read(self):
         api, early, release = world(), [], threading.Event()
 
         def hook(request):
             if not request.is_read or "/payments/" not in request.path or early:
                 return None
             early.append(request)
-            release.wait(20)  # its answer is of a moment before the second question
+            release.wait(20)  # its answer is older than the second question
             return answer(200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": []}))
         api.hook = hook
         with api, Gate(api).ready() as gate:
@@ -317,7 +317,7 @@ class Confirming(unittest.TestCase):
             self.assertEqual({r["result"] for r in gate.results("t", 8)}, {0})
             self.assertEqual(len(api.reads()), 8)
 
-    def test_a_read_that_nobody_waits_for_any_more_is_not_asked(self):
+    def test_a_read_without_waiters_is_not_started(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()
             for i in range(8):
@@ -327,7 +327,7 @@ class Confirming(unittest.TestCase):
             time.sleep(0.3)
             self.assertEqual(len(api.reads()), 4)
 
-    def test_a_flood_of_namespaces_is_bounded(self):
+    def test_reads_of_many_namespaces_are_limited(self):
         with world() as api, Gate(api).ready() as gate:
             at_once, most = [], [0]
 
@@ -349,7 +349,7 @@ class Confirming(unittest.TestCase):
             self.assertLessEqual(most[0], 4)
             self.assertEqual(gate.look()["refused"], results.count(-errno.EBUSY))
 
-    def test_many_that_miss_in_one_namespace_share_what_a_second_has_room_for(self):
+    def test_many_misses_in_one_namespace_share_the_reads_of_a_second(self):
         with world() as api, Gate(api).ready() as gate:
             for i in range(200):
                 gate.question("evidence", "payments", "t", msec=10000)
@@ -361,12 +361,12 @@ class Confirming(unittest.TestCase):
             self.assert_twenty_a_second(times)
 
     def assert_twenty_a_second(self, times):
-        # on a busy machine they arrive unevenly, but no more of them
+        # on a busy machine they arrive unevenly, but there are not more of them
         for i in range(len(times) - 20):
             self.assertGreater(times[i + 20] - times[i], 0.5)
         self.assertLessEqual(len(times), 20 * (times[-1] - times[0] + 0.2) + 20)
 
-    def test_a_deadline_is_kept(self):
+    def test_a_question_ends_at_its_deadline(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()
             gate.question("evidence", "payments", "t", msec=300)
@@ -376,7 +376,7 @@ class Confirming(unittest.TestCase):
                 self.assertTrue(300 <= r["msec"] < 600, r)
             api.hold.set()
 
-    def test_an_end_with_waiters(self):
+    def test_open_questions_end_when_the_cluster_is_freed(self):
         with world() as api, Gate(api).ready() as gate:
             api.hold.clear()
             gate.question("evidence", "payments", "t", count=10)
@@ -388,7 +388,7 @@ class Confirming(unittest.TestCase):
             gate.wait(lambda s: "freed" in s, 3)
             api.hold.set()
 
-    def test_never_started(self):
+    def test_a_cluster_that_was_not_started_can_be_freed(self):
         with world() as api, Gate(api, start=False) as gate:
             gate.question("evidence", "payments", "t")
             gate.tell("free")
@@ -396,7 +396,7 @@ class Confirming(unittest.TestCase):
 
 
 class Freshness(unittest.TestCase):
-    def test_one_refresh_for_all(self):
+    def test_all_questions_share_one_refresh(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             api.put("configmaps", evidence("payments", "b"), silent=True)
@@ -410,7 +410,7 @@ class Freshness(unittest.TestCase):
             self.assertEqual(gate.ask("stale sec=90", "stale"), {"stale": False})
             self.assertEqual(gate.look()["relists"], 2)
 
-    def test_refreshes_are_bounded_and_say_when_they_fail(self):
+    def test_refreshes_are_limited_and_report_failures(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             begin = len(api.paths())
@@ -431,13 +431,13 @@ class Freshness(unittest.TestCase):
 
 
 class Once(unittest.TestCase):
-    def test_lists_and_stops(self):
+    def test_reads_lists_and_stops(self):
         with world() as api, Gate(api, start=False) as gate:
             self.assertEqual(gate.ask("once", "once"), {"once": 0, "reason": ""})
             self.assertEqual(gate.evidence(), VALID)
             self.assertEqual(api.paths("watch="), [])
 
-    def test_a_refusal_says_which_right_is_missing(self):
+    def test_a_403_names_the_missing_permission(self):
         api = world()
         api.hook = lambda r: refusal(403, "namespaces is forbidden: no") if "configmaps" not in r.path else None
         with api, Gate(api, start=False) as gate:
@@ -448,7 +448,7 @@ class Once(unittest.TestCase):
             self.assertIn("allow this account to get, list and watch namespaces", said["reason"])
             self.assertLess(time.monotonic() - begin, 2)
 
-    def test_nobody_there(self):
+    def test_connection_refused(self):
         api = world()
         api.server.listener.close()
         with Gate(api, start=False, server="https://127.0.0.1:1") as gate:
@@ -456,7 +456,7 @@ class Once(unittest.TestCase):
             self.assertEqual(said["once"], -errno.EIO)
             self.assertIn("127.0.0.1:1", said["reason"])
 
-    def test_a_server_that_is_busy_is_waited_for(self):
+    def test_a_busy_server_is_tried_again(self):
         api = world()
         api.hook = lambda r: refusal(429, "later", "Retry-After: 1")
         with api, Gate(api, start=False) as gate:

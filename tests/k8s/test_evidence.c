@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signed documents: who signed, and what counts (gate-v1, section 4). */
+/* test_evidence - signed documents: their signers, and which are valid (gate-v1, section 4). */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -28,7 +28,7 @@ Test(evidence, a_document_has_at_most_64_kib)
     cr_expect_eq(maker.evidence->kind, EVIDENCE_BASELINE);
 }
 
-Test(evidence, a_document_stands_in_data_alone)
+Test(evidence, a_document_is_read_from_data_only)
 {
     struct str document = STR(REQUIREMENTS SKILL OBSERVED);
     struct evidence_source source = {
@@ -57,7 +57,7 @@ Test(evidence, a_document_stands_in_data_alone)
     cr_expect_not(str_present(maker.evidence->digest));
 }
 
-Test(evidence, signatures_are_told_one_by_one)
+Test(evidence, each_signature_has_a_result)
 {
     static const struct {
         const char *by;
@@ -134,7 +134,7 @@ Test(evidence, a_threshold_that_nobody_set_admits_nothing)
     cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID);
 }
 
-Test(evidence, a_baseline_is_known_though_nothing_else_is)
+Test(evidence, an_unreadable_document_can_be_recognised_as_a_baseline)
 {
     static const struct {
         struct str document;
@@ -237,7 +237,7 @@ Test(evidence, an_audience_must_be_ours)
     }
 }
 
-Test(evidence, signers_are_remembered)
+Test(evidence, the_signers_of_a_document_are_kept)
 {
     struct keyring *fewer = NULL;
     struct str reason = {0};
@@ -258,7 +258,7 @@ Test(evidence, signers_are_remembered)
     keyring_unref(fewer);
 }
 
-Test(evidence, the_rules_have_one_digest_for_one_meaning)
+Test(evidence, equal_rules_have_equal_digests)
 {
     const struct str names[] = {STR("a"), STR("b")};
     unsigned char first[DIGEST_BYTES], again[DIGEST_BYTES];
@@ -285,7 +285,7 @@ Test(evidence, the_rules_have_one_digest_for_one_meaning)
     }
 }
 
-Test(evidence, a_typical_document_takes_little_memory)
+Test(evidence, memory_of_a_typical_document_is_bounded)
 {
     struct keyring *world = helper_keyring(&maker.arena, "world/keyring");
     struct evidence_source source =

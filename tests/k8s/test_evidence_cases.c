@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of the cases that is about signatures (tests/cases/index.json). */
+/* test_evidence_cases - every row of tests/cases/index.json about signatures. */
 #include <criterion/criterion.h>
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the three kinds of documents say, field by field (gate-v1, section 4). */
+/* test_evidence_fields - each field of the three kinds of documents (gate-v1, section 4). */
 #include <criterion/criterion.h>
 
 #include "planner/base/tree.h"
@@ -7,7 +7,7 @@
 
 TestSuite(evidence_fields, .init = maker_begin, .fini = maker_done);
 
-Test(evidence_fields, requirements_show_what_they_say)
+Test(evidence_fields, fields_of_requirements_are_read)
 {
     maker_expect_valid(STR(REQUIREMENTS
                            "workload: {skill_ref: ' acme/report@1.4.0 ', class: ' batch job '}\n"
@@ -37,7 +37,7 @@ Test(evidence_fields, requirements_show_what_they_say)
     cr_expect_not(evidence_in_scope(maker.evidence, STR("staging")));
 }
 
-Test(evidence_fields, an_image_digest_workload_lists_itself)
+Test(evidence_fields, an_image_digest_workload_is_in_its_own_images)
 {
     maker_expect_valid(STR(REQUIREMENTS "workload: {image_digest: " DIGEST_A "}\n" OBSERVED));
     cr_expect_str_eq(maker.evidence->image_digest.ptr, DIGEST_A);
@@ -51,7 +51,7 @@ Test(evidence_fields, an_image_digest_workload_lists_itself)
     cr_expect_str_eq(maker_words(maker.evidence->images), DIGEST_A);
 }
 
-Test(evidence_fields, without_namespaces_any_with_an_empty_list_none)
+Test(evidence_fields, absent_namespaces_mean_all_and_an_empty_list_none)
 {
     maker_expect_valid(STR(REQUIREMENTS SKILL OBSERVED));
     cr_expect(evidence_in_scope(maker.evidence, STR("anything")));
@@ -66,7 +66,7 @@ Test(evidence_fields, without_namespaces_any_with_an_empty_list_none)
     cr_expect_not(evidence_in_scope(maker.evidence, STR("payments")));
 }
 
-Test(evidence_fields, a_baseline_shows_what_it_says)
+Test(evidence_fields, fields_of_a_baseline_are_read)
 {
     maker_expect_valid(STR(BASELINE "baseline: {network_allowed: false, allowed_env: [A]}\n"
                                     "max_age_days: 7\nimages: [" DIGEST_A
@@ -79,7 +79,7 @@ Test(evidence_fields, a_baseline_shows_what_it_says)
     cr_expect_eq(maker.evidence->max_age_days, 0);
 }
 
-Test(evidence_fields, an_exemption_shows_what_it_says)
+Test(evidence_fields, fields_of_an_exemption_are_read)
 {
     maker_expect_valid(STR(EXEMPTION
                            "match:\n  namespaces: [pay*]\n  skill_refs: [acme/*, acme/x@1]\n"
@@ -103,7 +103,7 @@ Test(evidence_fields, an_exemption_shows_what_it_says)
                   maker.evidence->match.service_accounts_named || maker.evidence->findings_named);
 }
 
-Test(evidence_fields, json_reads_as_yaml_does)
+Test(evidence_fields, json_and_yaml_give_the_same_document)
 {
     maker_expect_valid(
         STR("{\"apiVersion\": \"sandbox.runx.dev/v1\", \"kind\": \"SandboxBaseline\", "
@@ -205,7 +205,7 @@ Test(evidence_fields, what_does_not_read_is_not_valid)
         maker_expect_invalid(unreadable[i].document, unreadable[i].reason);
 }
 
-Test(evidence_fields, a_broken_text_is_told_with_its_line)
+Test(evidence_fields, a_syntax_error_has_its_line)
 {
     maker_make("release", STR(REQUIREMENTS "workload: {skill_ref: yes}\n"));
     cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID);
@@ -215,7 +215,7 @@ Test(evidence_fields, a_broken_text_is_told_with_its_line)
               maker.evidence->reason.ptr);
 }
 
-Test(evidence_fields, limits_are_the_planners)
+Test(evidence_fields, limits_are_those_of_the_planner)
 {
     struct str list = STR("a");
     struct str at_most = helper_text(&maker.arena, "%04096d", 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What new keys and rules take from evidence at once, before it can be read again. */
+/* test_evidence_withdraw - evidence that becomes invalid at once by new keys or rules, before it
+ * can be read again. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -11,7 +12,7 @@ TestSuite(evidence_withdraw, .init = maker_begin, .fini = maker_done);
 static const struct str requirements = STR_INIT(REQUIREMENTS SKILL OBSERVED);
 static const struct str baseline = STR_INIT(BASELINE "baseline: {network_allowed: false}\n");
 
-/* A keyring of what is left in the folder. */
+/* A keyring of the keys that are left in the directory. */
 static struct keyring *without(const char *name)
 {
     struct keyring *fewer = NULL;
@@ -30,18 +31,18 @@ static struct evidence *withdraw(const struct keyring *keyring, const struct pol
     return record;
 }
 
-Test(evidence_withdraw, what_still_holds_stands)
+Test(evidence_withdraw, evidence_with_enough_signers_stays_valid)
 {
     struct keyring *fewer = NULL;
 
     maker_make("release security", requirements);
     cr_expect_null(withdraw(maker.ring, &maker.policy));
     fewer = without("security.pem");
-    cr_expect_null(withdraw(fewer, &maker.policy)); /* the other signer is enough */
+    cr_expect_null(withdraw(fewer, &maker.policy)); /* the other signer is sufficient */
     keyring_unref(fewer);
 }
 
-Test(evidence_withdraw, too_few_signers_end_it)
+Test(evidence_withdraw, evidence_with_too_few_signers_becomes_invalid)
 {
     struct policy two = maker.policy;
     struct keyring *fewer = NULL;
@@ -54,7 +55,7 @@ Test(evidence_withdraw, too_few_signers_end_it)
     record = withdraw(fewer, &two);
     cr_assert_not_null(record);
     cr_expect_eq(record->state, EVIDENCE_INVALID);
-    cr_expect_eq(record->kind, EVIDENCE_BASELINE); /* so that it blocks */
+    cr_expect_eq(record->kind, EVIDENCE_BASELINE); /* so that the baseline blocks */
     cr_expect_str_eq(record->reason.ptr,
                      "keys or rules changed, and too few of its signers are left");
     cr_expect(str_equal(record->digest, maker.evidence->digest));
@@ -62,7 +63,7 @@ Test(evidence_withdraw, too_few_signers_end_it)
     keyring_unref(fewer);
 }
 
-Test(evidence_withdraw, a_signer_that_may_no_longer_sign_that_kind_ends_it)
+Test(evidence_withdraw, evidence_becomes_invalid_if_its_signer_loses_the_kind)
 {
     static const struct str ids[] = {STR_INIT("security")};
     struct policy named = maker.policy;
@@ -77,7 +78,7 @@ Test(evidence_withdraw, a_signer_that_may_no_longer_sign_that_kind_ends_it)
     evidence_unref(record);
 }
 
-Test(evidence_withdraw, a_revoked_digest_makes_it_absent_not_broken)
+Test(evidence_withdraw, a_revoked_document_is_absent_not_invalid)
 {
     struct policy revoking = maker.policy;
     struct str digest = {0};
@@ -93,7 +94,7 @@ Test(evidence_withdraw, a_revoked_digest_makes_it_absent_not_broken)
     evidence_unref(record);
 }
 
-Test(evidence_withdraw, only_what_counts_can_end)
+Test(evidence_withdraw, only_valid_evidence_can_be_withdrawn)
 {
     struct policy two = maker.policy;
 
@@ -103,7 +104,7 @@ Test(evidence_withdraw, only_what_counts_can_end)
     cr_expect_null(withdraw(maker.ring, &two));
 }
 
-Test(evidence_withdraw, every_allocation_may_fail)
+Test(evidence_withdraw, every_failing_allocation_is_an_error)
 {
     struct policy two = maker.policy;
     bool failed = true;
@@ -124,7 +125,7 @@ Test(evidence_withdraw, every_allocation_may_fail)
     }
 }
 
-/* The evidence that was made before, and is not the maker's any more. */
+/* Takes the evidence of the last document from the maker. */
 static struct evidence *take(void)
 {
     struct evidence *evidence = maker.evidence;
@@ -133,7 +134,7 @@ static struct evidence *take(void)
     return evidence;
 }
 
-Test(evidence_withdraw, records_that_say_the_same)
+Test(evidence_withdraw, equal_records_are_recognised)
 {
     struct evidence *first = NULL;
 

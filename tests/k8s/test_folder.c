@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder of manifests, read for the first time (gate-v1, section 9). */
+/* test_folder - the first read of a directory of manifests (gate-v1, section 9). */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 TestSuite(folder, .init = site_begin, .fini = site_done);
 
-Test(folder, the_world_is_read)
+Test(folder, the_directory_of_the_cases_is_read)
 {
     struct keyring *world = helper_keyring(&site.arena, "world/keyring");
     struct folder *manifests = NULL;
@@ -62,7 +62,7 @@ Test(folder, only_labelled_config_maps_are_evidence)
     site_expect("a/one valid\ndefault/no-data invalid\n", 0);
 }
 
-Test(folder, only_manifests_of_the_folder_itself_are_read)
+Test(folder, subdirectories_are_not_read)
 {
     char deeper[4096];
 
@@ -77,12 +77,12 @@ Test(folder, only_manifests_of_the_folder_itself_are_read)
     site_expect("a/one valid\na/two valid\n", 0);
 }
 
-Test(folder, an_empty_folder_has_nothing)
+Test(folder, an_empty_directory_has_no_evidence)
 {
     site_expect("", 0);
 }
 
-Test(folder, namespaces_carry_their_labels)
+Test(folder, labels_of_namespaces_are_read)
 {
     helper_write(site.path, "a.yaml",
                  STR("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  labels:\n"
@@ -91,7 +91,7 @@ Test(folder, namespaces_carry_their_labels)
     site_expect("a enforce=required\nb enforce=(none)\n", 0);
 }
 
-Test(folder, lists_are_opened)
+Test(folder, items_of_lists_are_read)
 {
     helper_write(
         site.path, "a.json",
@@ -102,7 +102,7 @@ Test(folder, lists_are_opened)
     site_expect("a enforce=(none)\nb enforce=(none)\n", 0);
 }
 
-Test(folder, what_is_wrong_ends_the_first_load_with_its_place)
+Test(folder, an_error_fails_the_first_load_with_its_place)
 {
     static const struct {
         const char *text;
@@ -145,7 +145,7 @@ Test(folder, what_is_wrong_ends_the_first_load_with_its_place)
     site_expect("a/one valid\n", 0);
 }
 
-Test(folder, an_object_of_two_files_ends_the_first_load)
+Test(folder, an_object_in_two_files_fails_the_first_load)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     helper_write(site.path, "b.yaml",
@@ -154,7 +154,7 @@ Test(folder, an_object_of_two_files_ends_the_first_load)
     site_expect_refused("/b.yaml:10:1: this ConfigMap is defined twice; remove one");
 }
 
-Test(folder, what_is_no_regular_file_ends_the_first_load_without_waiting)
+Test(folder, a_file_that_is_not_regular_fails_the_first_load_at_once)
 {
     char fifo[4096];
     char target[4096];
@@ -181,7 +181,7 @@ Test(folder, a_huge_file_is_not_read)
     site_expect_refused("/a.yaml: the file is too large");
 }
 
-Test(folder, a_name_that_could_drive_a_terminal_is_not_shown)
+Test(folder, a_file_name_with_control_characters_is_not_printed)
 {
     helper_write(site.path, "a\033[2J.yaml", STR("{"));
     {
@@ -195,7 +195,7 @@ Test(folder, a_name_that_could_drive_a_terminal_is_not_shown)
     helper_remove(site.path, "a\033[2J.yaml");
 }
 
-Test(folder, all_reasons_are_told_up_to_the_bound)
+Test(folder, all_reasons_are_reported_up_to_the_limit)
 {
     struct snapshot *snapshot = NULL;
 
@@ -206,13 +206,13 @@ Test(folder, all_reasons_are_told_up_to_the_bound)
     cr_expect_eq(site.report.reason_count, FOLDER_MAX_REASONS);
 }
 
-Test(folder, a_missing_folder_ends_the_first_load)
+Test(folder, a_missing_directory_fails_the_first_load)
 {
     helper_remove_folder(site.path);
     site_expect_refused(": No such file or directory");
 }
 
-Test(folder, a_mounted_config_map_is_read_by_way_of_its_links)
+Test(folder, a_mounted_config_map_is_read_through_its_links)
 {
     struct str text = site_signed_map("a", "one", "acme/one");
     char data[4096], link[4096], version[4096];
@@ -235,7 +235,7 @@ static void count_release(void *object)
     releases += object == &releases;
 }
 
-Test(folder, a_keep_is_released_once_whatever_happens)
+Test(folder, a_kept_object_is_released_exactly_once)
 {
     struct snapshot_keep keep = {.object = &releases, .release = count_release};
     struct snapshot *snapshot = NULL;

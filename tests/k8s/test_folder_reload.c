@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder of manifests, read again (gate-v1, section 9). */
+/* test_folder_reload - later reads of a directory of manifests (gate-v1, section 9). */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 TestSuite(folder_reload, .init = site_begin, .fini = site_done);
 
-Test(folder_reload, what_is_gone_stops_counting)
+Test(folder_reload, removed_objects_are_no_longer_valid)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     helper_write(site.path, "b.yaml", site_signed_map("a", "two", "acme/two"));
@@ -18,7 +18,7 @@ Test(folder_reload, what_is_gone_stops_counting)
     site_expect("a/two valid\n", 0);
 }
 
-Test(folder_reload, a_file_that_cannot_be_read_keeps_its_last_state)
+Test(folder_reload, an_unreadable_file_keeps_its_last_state)
 {
     helper_write(site.path, "a.yaml",
                  site_joined(site_signed_map("a", "one", "acme/one"),
@@ -35,7 +35,7 @@ Test(folder_reload, a_file_that_cannot_be_read_keeps_its_last_state)
     site_expect("a/four valid\na/three valid\n", 0);
 }
 
-Test(folder_reload, a_file_that_is_just_being_written_keeps_its_last_state)
+Test(folder_reload, a_half_written_file_keeps_its_last_state)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     site_expect("a/one valid\n", 0);
@@ -49,7 +49,7 @@ Test(folder_reload, a_file_that_is_just_being_written_keeps_its_last_state)
     site_expect("", 0);
 }
 
-Test(folder_reload, a_file_that_was_never_read_has_no_last_state)
+Test(folder_reload, an_unreadable_new_file_has_no_state)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     site_expect("a/one valid\n", 0);
@@ -57,7 +57,7 @@ Test(folder_reload, a_file_that_was_never_read_has_no_last_state)
     site_expect("a/one valid\n", 1);
 }
 
-Test(folder_reload, a_folder_that_vanishes_keeps_its_last_state)
+Test(folder_reload, a_removed_directory_keeps_its_last_state)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     site_expect("a/one valid\n", 0);
@@ -67,7 +67,7 @@ Test(folder_reload, a_folder_that_vanishes_keeps_its_last_state)
     site_expect("", 0);
 }
 
-Test(folder_reload, a_reload_judges_again_when_a_key_is_taken_away)
+Test(folder_reload, evidence_is_verified_again_after_a_key_is_removed)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     helper_write(site.path, "b.yaml", site_signed_map("a", "two", "acme/two"));
@@ -76,7 +76,7 @@ Test(folder_reload, a_reload_judges_again_when_a_key_is_taken_away)
                  helper_bytes(&site.arena, TESTS_DIR "/cases/world/keyring/release-2026.pem"));
     helper_remove(site.keys_path, "release.pem");
     site_read_keyring();
-    /* one file is whole and judged again, one keeps its last state without the key's help */
+    /* one file is readable and verified again, the other keeps its last state without that key */
     helper_write(site.path, "b.yaml", STR("[nonsense"));
     site_expect("a/one invalid\na/two invalid\n", 1);
     helper_write(site.keys_path, "release.pem", helper_key_pem(site.key, &site.arena));
@@ -86,7 +86,7 @@ Test(folder_reload, a_reload_judges_again_when_a_key_is_taken_away)
     site_expect("a/one valid\na/two valid\n", 0);
 }
 
-Test(folder_reload, a_key_that_comes_back_while_a_file_is_broken_is_looked_at_when_it_is_whole)
+Test(folder_reload, a_restored_key_is_used_when_the_broken_file_is_repaired)
 {
     struct str two = site_signed_map("a", "two", "acme/two");
 
@@ -100,12 +100,12 @@ Test(folder_reload, a_key_that_comes_back_while_a_file_is_broken_is_looked_at_wh
     helper_write(site.keys_path, "release.pem", helper_key_pem(site.key, &site.arena));
     site_read_keyring();
     site_expect("a/two invalid\n", 1);
-    /* the same bytes as at first, and the keys as at the last load */
+    /* the bytes of the first load, and the keys of the last one */
     helper_write(site.path, "b.yaml", two);
     site_expect("a/two valid\n", 0);
 }
 
-Test(folder_reload, a_reload_judges_again_when_the_rules_change)
+Test(folder_reload, evidence_is_verified_again_after_a_change_of_rules)
 {
     struct str revoked[1];
 
@@ -126,7 +126,7 @@ Test(folder_reload, a_reload_judges_again_when_the_rules_change)
     site_expect("a/one invalid\na/two invalid\n", 1);
 }
 
-Test(folder_reload, what_did_not_change_is_not_judged_again)
+Test(folder_reload, unchanged_evidence_is_not_verified_again)
 {
     struct snapshot *before = NULL;
     struct snapshot *after = NULL;
@@ -144,12 +144,12 @@ Test(folder_reload, what_did_not_change_is_not_judged_again)
     snapshot_unref(after);
 }
 
-Test(folder_reload, at_a_reload_what_counts_already_is_not_pushed_out)
+Test(folder_reload, new_documents_do_not_displace_valid_ones_at_the_limit)
 {
     helper_write(site.path, "b.yaml", site_signed_map("a", "one", "acme/one"));
     helper_write(site.path, "c.yaml", site_signed_map("a", "three", "acme/three"));
     site_expect("a/one valid\na/three valid\n", 0);
-    /* sorted before b, and new */
+    /* new, and sorted before b */
     helper_write(site.path, "a.yaml",
                  site_joined(site_signed_map("a", "two", "acme/two"),
                              site_signed_map("a", "one", "acme/other")));
@@ -161,7 +161,7 @@ Test(folder_reload, at_a_reload_what_counts_already_is_not_pushed_out)
     site_expect("a/one valid\na/three valid\na/two valid\n", 0);
 }
 
-Test(folder_reload, two_files_may_exchange_their_objects)
+Test(folder_reload, two_files_can_exchange_their_objects)
 {
     struct str one = site_signed_map("a", "one", "acme/one");
     struct str two = site_signed_map("a", "two", "acme/two");
@@ -174,7 +174,7 @@ Test(folder_reload, two_files_may_exchange_their_objects)
     site_expect("a/one valid\na/two valid\n", 0);
 }
 
-Test(folder_reload, what_a_file_says_now_goes_before_a_last_state)
+Test(folder_reload, a_current_file_has_priority_over_a_last_state)
 {
     helper_write(site.path, "a.yaml",
                  site_joined(site_signed_map("a", "one", "acme/one"),
@@ -193,7 +193,7 @@ Test(folder_reload, what_a_file_says_now_goes_before_a_last_state)
     }
 }
 
-Test(folder_reload, a_file_that_cannot_be_read_through_keeps_its_last_state)
+Test(folder_reload, a_read_error_in_a_file_keeps_its_last_state)
 {
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     failing_read_short(11);
@@ -221,7 +221,7 @@ Test(folder_reload, every_failing_allocation_is_an_error_and_changes_nothing)
         struct snapshot *snapshot = NULL;
         int r = 0;
 
-        /* so that each attempt has to judge again */
+        /* so that each attempt verifies again */
         site.policy.audience = n % 2 == 0 ? STR("x") : STR("y");
         failing_alloc_arm(n);
         r = folder_load(site.folder, site.keyring, &site.policy, (struct snapshot_keep){0},

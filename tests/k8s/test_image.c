@@ -15,7 +15,7 @@ static bool pins(const char *reference)
     return str_present(digest);
 }
 
-Test(image, pins_by_digest_with_any_good_name)
+Test(image, a_valid_name_with_a_digest_is_pinned)
 {
     static const char *const good[] = {
         "app@" DIGEST,
@@ -49,7 +49,7 @@ Test(image, pins_by_digest_with_any_good_name)
         cr_assert(pins(good[i]), "%s", good[i]);
 }
 
-Test(image, pins_nothing_else)
+Test(image, other_references_are_not_pinned)
 {
     static const char *const bad[] = {
         "",
@@ -104,7 +104,7 @@ Test(image, pins_nothing_else)
     cr_assert(!str_present(image_pinned_digest((struct str){0})));
 }
 
-/* `length` times x between two texts. */
+/* x, repeated `length` times, between two texts. */
 static bool pins_long(const char *before, int length, const char *after)
 {
     char text[1024] = "";
@@ -119,7 +119,7 @@ static bool pins_long(const char *before, int length, const char *after)
     return pins(text);
 }
 
-Test(image, keeps_the_lengths)
+Test(image, lengths_are_limited)
 {
     cr_assert(pins_long("app:", 128, "@" DIGEST));
     cr_assert(!pins_long("app:", 129, "@" DIGEST));

@@ -57,7 +57,7 @@ Test(json, strings_are_decoded)
     CHECK(rows, &own);
 }
 
-Test(json, what_is_no_json_is_refused_at_its_place)
+Test(json, invalid_json_is_rejected_at_its_place)
 {
     static const struct reading_row rows[] = {
         {T(""), "1:1 the text ends before the JSON value does"},
@@ -117,7 +117,7 @@ Test(json, numbers_have_json_grammar)
     CHECK(rows, &own);
 }
 
-Test(json, bytes_that_are_no_utf8_are_refused_at_their_place)
+Test(json, invalid_utf8_is_rejected_at_its_place)
 {
     static const struct reading_row rows[] = {
         {T("\"\xFF\""), "1:2 not valid UTF-8"},
@@ -144,7 +144,7 @@ Test(json, bytes_that_are_no_utf8_are_refused_at_their_place)
     CHECK(rows, &review);
 }
 
-Test(json, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
+Test(json, nul_is_rejected_in_own_documents_and_replaced_in_reviews)
 {
     static const struct reading_row refused[] = {
         {T("[\"a\\u0000\"]"), "1:4 a NUL character"},
@@ -207,7 +207,7 @@ Test(json, sixty_four_levels_are_read_and_the_bracket_of_level_65_refused)
     cr_expect(str_equal(result, STR("1:65 nested deeper than 64 levels")), "%s", result.ptr);
 }
 
-Test(json, what_the_shape_leaves_behind_may_be_followed_without_checks)
+Test(json, members_outside_of_the_shape_can_be_skipped_without_checks)
 {
     static const struct document_shape inner[] = {{.key = "a"}, {0}};
     static const struct document_shape root[] = {{.key = "a"}, {.key = "m", .members = inner}, {0}};
@@ -219,7 +219,7 @@ Test(json, what_the_shape_leaves_behind_may_be_followed_without_checks)
         {T("{\"x\":[{}"), "1:9 the text ends before the JSON value does"},
         {T("{\"x\":[\"\\"), "1:9 the text ends before the JSON value does"},
         {T("{\"x\":[]],\"a\":3}"), "1:8 a comma or `}` is missing"},
-        /* what is kept, and what is no object or list, is read as ever */
+        /* members of the shape, and values that are not objects or lists, are fully checked */
         {T("{\"m\":{\"a\":1,\"a\":2}}"), "1:13 a key is given twice in one object"},
         {T("{\"x\":\"\\q\"}"), "1:7 not a JSON escape"},
     };
@@ -235,7 +235,7 @@ Test(json, what_the_shape_leaves_behind_may_be_followed_without_checks)
     cr_expect(str_equal(result, STR("{\"a\":5}")), "%s", result.ptr);
 }
 
-Test(json, only_what_the_shape_names_becomes_nodes)
+Test(json, only_members_of_the_shape_become_nodes)
 {
     static const struct document_shape item[] = {{.key = "image"}, {0}};
     static const struct document_shape items[] = {{.key = "*", .members = item}, {0}};
@@ -271,7 +271,7 @@ Test(json, only_what_the_shape_names_becomes_nodes)
     CHECK(rows, &options);
 }
 
-Test(json, nodes_are_counted_where_they_are_made)
+Test(json, the_limit_of_nodes_is_exact)
 {
     static const struct document_shape shape[] = {{.key = "kept", .whole = true}, {0}};
     struct document_options options = {
@@ -289,22 +289,22 @@ Test(json, nodes_are_counted_where_they_are_made)
                         STR("-E2BIG")));
 }
 
-/* {"key-0":0,…} and, where twice is not NULL, that member at its end. */
+/* {"key-0":0,…}, with the member `twice` at its end if it is not NULL. */
 static struct str many_keys(struct arena *arena, size_t count, const char *twice)
 {
-    size_t room = count * 16 + 64, len = 0;
-    char *text = arena_alloc(arena, room, 1);
+    size_t size = count * 16 + 64, len = 0;
+    char *text = arena_alloc(arena, size, 1);
 
     text[len++] = '{';
     for (size_t i = 0; i < count; i++)
-        len += (size_t)snprintf(text + len, room - len, "%s\"key-%zu\":0", i > 0 ? "," : "", i);
+        len += (size_t)snprintf(text + len, size - len, "%s\"key-%zu\":0", i > 0 ? "," : "", i);
     if (twice != NULL)
-        len += (size_t)snprintf(text + len, room - len, ",\n%s", twice);
+        len += (size_t)snprintf(text + len, size - len, ",\n%s", twice);
     text[len++] = '}';
     return (struct str){text, len};
 }
 
-Test(json, objects_of_any_size_find_a_key_given_twice)
+Test(json, a_duplicate_key_is_found_in_objects_of_any_size)
 {
     static const struct document_shape nothing[] = {{.key = "x"}, {0}};
     static const size_t counts[] = {1, 15, 16, 17, 28, 29, 112, 113, 5000, 200000};
@@ -328,7 +328,7 @@ Test(json, objects_of_any_size_find_a_key_given_twice)
     }
 }
 
-Test(json, tables_go_from_one_object_to_the_next)
+Test(json, hash_tables_are_reused_by_the_next_object)
 {
     cleanup_arena struct arena texts = {0}, arena = {0};
     static const struct document_shape nothing[] = {{.key = "x"}, {0}};
@@ -337,7 +337,7 @@ Test(json, tables_go_from_one_object_to_the_next)
     struct document_error error = {0};
     cJSON *tree = NULL;
 
-    /* the same names in each, and two that are open at the same time */
+    /* the same names in each object, and two objects that are open at the same time */
     one = arena_format(&texts, "%.*s,\"inner\":%s},", (int)keys.len - 1, keys.ptr, keys.ptr);
     one = reading_repeat(&texts, one.ptr, 500);
     one = arena_format(&texts, "[%s0]", one.ptr);
@@ -346,7 +346,7 @@ Test(json, tables_go_from_one_object_to_the_next)
     cr_expect_lt(arena.held_bytes, 16384, "%zu", arena.held_bytes);
 }
 
-Test(json, a_read_holds_at_most_twice_the_text)
+Test(json, memory_of_a_read_is_at_most_twice_the_text)
 {
     static const struct document_shape nothing[] = {{.key = "x"}, {0}};
     cleanup_arena struct arena texts = {0};
@@ -364,7 +364,7 @@ Test(json, a_read_holds_at_most_twice_the_text)
     cr_assert_eq(document_read(escapes, &own, &a, &tree, &error), 0);
     cr_expect_lt(a.held_bytes, 2 * escapes.len);
 
-    /* as many keys as there can be */
+    /* the maximum number of keys */
     text[0] = '{';
     for (size_t i = 0; len + 10 < (size_t)18 << 20; i++) {
         char key[] = {'"',
@@ -387,7 +387,7 @@ Test(json, a_read_holds_at_most_twice_the_text)
     cr_expect_lt(b.held_bytes, 2 * keys.len, "%zu of %zu", b.held_bytes, keys.len);
 }
 
-Test(json, places_of_values_and_keys_can_be_asked_for)
+Test(json, places_of_values_and_keys_are_found)
 {
     const struct str text = STR("\xEF\xBB\xBF{\"a\": 1,\r\n  \"\xC3\xA9\": [true,\r \"x\"]}");
     cleanup_arena struct arena arena = {0};
@@ -415,7 +415,7 @@ Test(json, places_of_values_and_keys_can_be_asked_for)
 Test(json, cases_of_reviews)
 {
     static const struct {
-        const char *file, *result; /* NULL: is read */
+        const char *file, *result; /* NULL: no error */
     } rows[] = {
         {"B04-alias-bombs-and-depth/f-unknown-field-depth.json",
          "1:1150 nested deeper than 64 levels"},

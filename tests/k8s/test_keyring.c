@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys in a folder, read and read again (gate-v1, section 4; case E05). */
+/* test_keyring - keys in a directory, read and reloaded (gate-v1, section 4; case E05). */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <gnutls/abstract.h>
@@ -51,7 +51,7 @@ static void read_whole(void)
     cr_assert_eq(keyring_load(path, &arena, &ring, &reason), 0, "%s", reason.ptr);
 }
 
-/* Refused at the start, for this reason behind the folder's path. */
+/* Expects that the first read fails with the path of the directory followed by this reason. */
 static void expect_refused(const char *expected)
 {
     struct keyring *keyring = NULL;
@@ -63,7 +63,7 @@ static void expect_refused(const char *expected)
     cr_expect_str_eq(reason.ptr + strlen(path), expected, "%s", reason.ptr);
 }
 
-/* Reads again; `whole` with a reason where it is refused. */
+/* Reloads. Expects an error and a reason unless `whole`. */
 static void reload(bool whole)
 {
     struct keyring *next = NULL;
@@ -111,7 +111,7 @@ Test(keyring, each_result_has_its_name)
     cr_expect_eq(result_of("old", helper_text(&arena, "%08000d", 0)), SIGNATURE_BAD);
 }
 
-Test(keyring, names_are_annotation_names)
+Test(keyring, key_ids_must_be_annotation_names)
 {
     static const char *const good[] = {
         "a", "A9", "release-2026", "a_b.c-d",
@@ -133,7 +133,7 @@ Test(keyring, names_are_annotation_names)
         "and '.', with a letter or digit at both ends");
 }
 
-Test(keyring, other_names_are_passed_over)
+Test(keyring, files_with_other_names_are_ignored)
 {
     put("old.pem", old_key);
     helper_write(path, "old.pem.bak", STR("nonsense"));
@@ -153,7 +153,7 @@ Test(keyring, other_names_are_passed_over)
     "MCowBQYDK2VwAyEAHGJT806X7oc1WRbRKqgD0tLPtFrMm2Eg0Ub8zbMt87U=\n"                               \
     "-----END PUBLIC KEY-----\n"
 
-Test(keyring, what_is_no_block_is_refused_with_its_line)
+Test(keyring, an_invalid_block_is_rejected_with_its_line)
 {
     static const char *const rows[][2] = {
         {"", "/k.pem: no PUBLIC KEY block; add a key or remove the file"},
@@ -195,7 +195,7 @@ Test(keyring, what_is_no_block_is_refused_with_its_line)
     }
 }
 
-Test(keyring, blocks_stand_among_other_lines)
+Test(keyring, blocks_are_found_between_other_lines)
 {
     static const struct {
         struct str text;
@@ -219,7 +219,7 @@ Test(keyring, blocks_stand_among_other_lines)
     }
 }
 
-Test(keyring, what_is_no_regular_file_is_refused_without_waiting)
+Test(keyring, a_file_that_is_not_regular_is_rejected_at_once)
 {
     char file[4096];
 
@@ -242,7 +242,7 @@ Test(keyring, what_is_no_regular_file_is_refused_without_waiting)
     expect_refused(": No such file or directory");
 }
 
-Test(keyring, a_mounted_secret_is_read_by_way_of_its_links)
+Test(keyring, a_mounted_secret_is_read_through_its_links)
 {
     char version[4096], data[4096], link[4096];
 
@@ -258,7 +258,7 @@ Test(keyring, a_mounted_secret_is_read_by_way_of_its_links)
     helper_remove(version, "old.pem");
 }
 
-Test(keyring, too_many_keys_are_refused_and_reload_keeps_those_it_had)
+Test(keyring, too_many_keys_are_rejected_and_a_reload_keeps_the_old_ones)
 {
     char text[KEYRING_MAX_KEYS * sizeof(BLOCK)] = "";
     struct keyring *keyring = NULL;
@@ -276,7 +276,7 @@ Test(keyring, too_many_keys_are_refused_and_reload_keeps_those_it_had)
     keyring_unref(keyring);
 }
 
-Test(keyring, equal_is_by_ids_and_numbers)
+Test(keyring, keyrings_are_compared_by_ids_and_key_values)
 {
     struct keyring *first = NULL;
 
@@ -409,7 +409,7 @@ Test(keyring, reload_emptied)
     cr_expect_eq(keyring_key_count(ring), 0);
 }
 
-Test(keyring, short_reads_are_read_to_the_end)
+Test(keyring, short_reads_are_continued)
 {
     put("old.pem", old_key);
     failing_read_short(7);

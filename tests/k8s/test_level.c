@@ -3,12 +3,12 @@
 
 #include <criterion/criterion.h>
 
-/* Section 2, and nothing else: in any other case, with blanks, or empty it is no level. */
-Test(level, reads_three_words_exactly)
+/* The words of section 2 only: in another case, with blanks, or empty, a word is not a level. */
+Test(level, only_three_exact_words_are_levels)
 {
     static const struct {
         const char *text;
-        enum level level; /* 0: refused */
+        enum level level; /* 0: rejected */
     } rows[] = {
         {"none", LEVEL_NONE},
         {"annotated", LEVEL_ANNOTATED},
@@ -35,8 +35,8 @@ Test(level, reads_three_words_exactly)
     }
 }
 
-/* Each label, default and floor, for each of the three: all there are. */
-Test(level, resolves_label_default_and_floor)
+/* All combinations of label, default and floor, for each of the three levels. */
+Test(level, level_for_each_label_default_and_floor)
 {
     static const char *const labels[] = {NULL, "none", "annotated", "required", "", "yes"};
 
@@ -58,7 +58,7 @@ Test(level, resolves_label_default_and_floor)
     }
 }
 
-Test(level, keeps_the_three_apart)
+Test(level, enforce_warn_and_audit_are_independent)
 {
     const struct levels defaults = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE};
     const struct levels floor = {LEVEL_NONE, LEVEL_NONE, LEVEL_NONE};

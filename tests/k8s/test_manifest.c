@@ -14,8 +14,8 @@
 
 #define CASES TESTS_DIR "/cases/"
 
-/* "LINE:COLUMN apiVersion kind name" of each object; the last line is an error where there was
- * one. */
+/* "LINE:COLUMN apiVersion kind name" of each object. The last line is the error, if there is one.
+ */
 static struct str objects_of(struct arena *arena, struct str text)
 {
     struct manifest manifest = manifest_make(text, DOCUMENT_EITHER, arena);
@@ -59,7 +59,7 @@ static void check(const struct row *rows, size_t count)
 
 #define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
 
-Test(manifest, objects_of_all_documents_come_and_empty_ones_are_skipped)
+Test(manifest, objects_of_all_documents_are_read_and_empty_documents_skipped)
 {
     static const struct row rows[] = {
         {T("kind: A\nmetadata: {name: a}\n---\n# nothing\n---\nkind: B\n"), "1:1  A a\n6:1  B \n"},
@@ -76,7 +76,7 @@ Test(manifest, objects_of_all_documents_come_and_empty_ones_are_skipped)
     CHECK(rows);
 }
 
-Test(manifest, lists_are_opened)
+Test(manifest, items_of_lists_are_read)
 {
     static const struct row rows[] = {
         {T("kind: List\napiVersion: v1\nitems:\n- kind: A\n- kind: B\n---\nkind: C\n"),
@@ -101,7 +101,7 @@ Test(manifest, lists_are_opened)
     CHECK(rows);
 }
 
-Test(manifest, lists_in_lists_are_bounded)
+Test(manifest, nested_lists_are_limited)
 {
     cleanup_arena struct arena arena = {0};
     struct str open = reading_repeat(&arena, "{kind: List, items: [", 16);
@@ -114,7 +114,7 @@ Test(manifest, lists_in_lists_are_bounded)
     cr_expect(str_equal(result, STR("1:337 a List deeper than 16 Lists")), "%s", result.ptr);
 }
 
-Test(manifest, annotations_and_labels_are_text)
+Test(manifest, annotations_and_labels_must_be_strings)
 {
     static const struct row rows[] = {
         {T("metadata: {annotations: {a: on}}"), "1:29 an annotation must be text: quote it"},
@@ -143,7 +143,7 @@ Test(manifest, annotations_and_labels_are_text)
     CHECK(rows);
 }
 
-Test(manifest, an_object_shows_its_document)
+Test(manifest, an_object_has_the_text_of_its_document)
 {
     const struct str text = STR("kind: A\n---\nkind: List\nitems: [{kind: B}]\n");
     cleanup_arena struct arena arena = {0};
@@ -157,7 +157,7 @@ Test(manifest, an_object_shows_its_document)
     cr_expect(str_equal(object.text, STR("kind: List\nitems: [{kind: B}]\n")));
 }
 
-Test(manifest, many_objects_on_one_line_take_no_quadratic_time)
+Test(manifest, time_for_many_objects_on_one_line_is_linear)
 {
     cleanup_arena struct arena arena = {0};
     struct str items =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the readers fails once, and so do the calls that leave them: the answer is
- * an error then, never another tree. */
+/* test_reader_failing - every allocation of the readers fails once, and so does every call of
+ * another library: the result is then an error, never another tree. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int __wrap_yaml_parser_initialize(yaml_parser_t *parser);
 ssize_t __real_getrandom(void *bytes, size_t count, unsigned flags);
 ssize_t __wrap_getrandom(void *bytes, size_t count, unsigned flags);
 
-static size_t countdown; /* 0: nothing fails */
+static size_t countdown; /* 0: no call fails */
 static bool failed, no_random;
 
 static bool fails_now(void)
@@ -80,8 +80,8 @@ static const char manifest_text[] =
     "kind: PodList\napiVersion: v1\nitems:\n- &a {metadata: {name: a, 1: x}}\n- <<: *a\n  b: "
     "&c 0x10\n---\n# nothing\n---\nkind: List\nitems: [{kind: C, c: !!str 7}]\n";
 
-/* Reads with the nth call failing, for every n. The error is right, reterr is left alone, and
- * success is what it is without a failure. */
+/* Reads with the nth call failing, for every n. Expects the right error and an unchanged reterr.
+ * The first read in which no call fails must give the normal result. */
 static void sweep(struct str text, const struct document_options *options)
 {
     cleanup_arena struct arena whole = {0};
@@ -170,7 +170,7 @@ Test(reader_failing, manifests)
     }
 }
 
-Test(reader_failing, the_limit_of_an_arena_is_out_of_memory)
+Test(reader_failing, the_limit_of_an_arena_gives_out_of_memory)
 {
     static const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
     struct arena arena = {.limit_bytes = 64};
@@ -181,7 +181,7 @@ Test(reader_failing, the_limit_of_an_arena_is_out_of_memory)
     arena_release(&arena);
 }
 
-Test(reader_failing, without_random_numbers_no_long_object_is_read)
+Test(reader_failing, a_long_object_is_rejected_without_random_numbers)
 {
     static const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
     cleanup_arena struct arena arena = {0};

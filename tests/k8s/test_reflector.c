@@ -11,7 +11,7 @@ TestSuite(reflector, .init = rsite_begin, .fini = rsite_done);
     "\"reason\":\"Timeout\",\"code\":504,\"details\":{\"causes\":[{\"reason\":"                    \
     "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}]}}"
 
-Test(reflector, a_first_list_may_come_from_a_cache)
+Test(reflector, the_first_list_allows_cached_data)
 {
     cr_expect_str_eq(rsite_next(), "list 0");
     cr_expect_str_eq(rsite.task.path.ptr, "/api/v1/configmaps?limit=100&resourceVersion=0"
@@ -20,7 +20,7 @@ Test(reflector, a_first_list_may_come_from_a_cache)
     cr_expect_eq(reflector_heard_msec(rsite.reflector), 0);
 }
 
-Test(reflector, a_watch_asks_for_bookmarks_and_an_end)
+Test(reflector, a_watch_requests_bookmarks_and_a_timeout)
 {
     uint32_t first = 0;
     bool differs = false;
@@ -42,7 +42,7 @@ Test(reflector, a_watch_asks_for_bookmarks_and_an_end)
             .ptr);
 }
 
-Test(reflector, pages_are_one_list)
+Test(reflector, pages_are_joined_to_one_list)
 {
     rsite_answer(rsite_list("100", "t=/1", "a=90:1"));
     cr_expect_str_eq(rsite_next(), "list t%3D%2F1");
@@ -52,10 +52,11 @@ Test(reflector, pages_are_one_list)
     cr_expect_str_eq(rsite_store(), "a=1 b=1 c=1");
     cr_expect(reflector_listed(rsite.reflector));
     cr_expect_eq(reflector_heard_msec(rsite.reflector), rsite.now_msec);
-    cr_expect_str_eq(rsite_next(), "watch 100"); /* of the first page: nothing can be missed */
+    cr_expect_str_eq(rsite_next(),
+                     "watch 100"); /* the version of the first page: no change is missed */
 }
 
-Test(reflector, a_page_that_expired_asks_for_everything_at_once)
+Test(reflector, an_expired_page_leads_to_a_list_without_pages)
 {
     rsite_answer(rsite_list("100", "t1", "a=90:1"));
     rsite_fail(410, "{\"code\":410}", 0);
@@ -65,7 +66,7 @@ Test(reflector, a_page_that_expired_asks_for_everything_at_once)
     cr_expect_str_eq(rsite_next(), "watch 102");
 }
 
-Test(reflector, the_next_list_has_pages_again)
+Test(reflector, the_next_list_uses_pages_again)
 {
     rsite_answer(rsite_list("100", "t1", "a=90:1"));
     rsite_fail(410, "", 0);
@@ -74,7 +75,7 @@ Test(reflector, the_next_list_has_pages_again)
     cr_expect_str_eq(rsite_next(), "list");
 }
 
-Test(reflector, a_page_that_fails_begins_the_list_anew)
+Test(reflector, a_failed_page_restarts_the_list)
 {
     rsite_answer(rsite_list("100", "t1", "a=90:1"));
     rsite_fail(503, "", 0);
@@ -84,7 +85,7 @@ Test(reflector, a_page_that_fails_begins_the_list_anew)
     cr_expect_str_eq(rsite_store(), "b=1");
 }
 
-Test(reflector, a_list_that_is_cut_is_no_list)
+Test(reflector, an_incomplete_list_is_ignored)
 {
     struct str whole = rsite_list("101", "", "b=95:2");
 
@@ -101,7 +102,7 @@ Test(reflector, a_list_that_is_cut_is_no_list)
     cr_expect_str_eq(rsite_store(), "b=2");
 }
 
-Test(reflector, a_list_may_be_cut_into_any_pieces)
+Test(reflector, a_list_can_arrive_in_any_pieces)
 {
     for (size_t piece = 1; piece < 40; piece++) {
         rsite_done();
@@ -112,7 +113,7 @@ Test(reflector, a_list_may_be_cut_into_any_pieces)
     }
 }
 
-Test(reflector, only_the_roots_items_are_items)
+Test(reflector, only_items_of_the_root_are_read)
 {
     rsite_answer(STR("{\"metadata\":{\"resourceVersion\":\"7\",\"items\":[{\"a\":1}]},"
                      "\"x\":[{\"items\":[{\"metadata\":{}}]}],\"items\" : [ null, 3 ]}"));
@@ -124,7 +125,7 @@ Test(reflector, only_the_roots_items_are_items)
     cr_expect_str_eq(rsite_next(), "watch 8");
 }
 
-Test(reflector, a_list_that_cannot_be_read_is_refused)
+Test(reflector, an_unreadable_list_is_rejected)
 {
     static const char *const lists[] = {
         "",
@@ -164,13 +165,13 @@ Test(reflector, a_list_that_cannot_be_read_is_refused)
     cr_expect_str_eq(rsite_next(), "list 0 paused");
 }
 
-Test(reflector, a_version_from_the_future_is_forgotten)
+Test(reflector, a_version_that_is_too_new_is_dropped)
 {
     rsite_listed();
     rsite_answer(STR(RSITE_GONE));
     rsite_answer(rsite_list("5", "", "a=90:1"));
     for (int i = 0; i < 3; i++)
-        rsite_fail(500, "", 0); /* such a watch never works: a list is tried */
+        rsite_fail(500, "", 0); /* the watch never works, so a list is tried */
     cr_expect_str_eq(rsite_next(), "list 5 paused");
     rsite_fail(504, TOO_LARGE, 0);
     cr_expect_str_eq(rsite_next(), "list paused");
@@ -178,7 +179,7 @@ Test(reflector, a_version_from_the_future_is_forgotten)
     cr_expect_str_eq(rsite_next(), "list paused");
 }
 
-Test(reflector, a_clean_end_goes_on_at_once)
+Test(reflector, a_watch_continues_at_once_after_a_clean_end)
 {
     rsite_watching();
     rsite_end();
@@ -186,7 +187,7 @@ Test(reflector, a_clean_end_goes_on_at_once)
     cr_expect_eq(reflector_failure_count(rsite.reflector), 0);
 }
 
-Test(reflector, a_watch_that_ends_at_once_without_event_has_failed)
+Test(reflector, a_watch_that_ends_at_once_without_events_is_a_failure)
 {
     rsite_listed();
     (void)rsite_next();
@@ -196,7 +197,7 @@ Test(reflector, a_watch_that_ends_at_once_without_event_has_failed)
     cr_expect_eq(reflector_failure_count(rsite.reflector), 1);
 }
 
-Test(reflector, short_watches_with_events_are_no_busy_loop)
+Test(reflector, short_watches_with_events_do_not_cause_a_busy_loop)
 {
     bool paused = false;
 
@@ -208,7 +209,7 @@ Test(reflector, short_watches_with_events_are_no_busy_loop)
     cr_expect(paused);
 }
 
-Test(reflector, a_bookmark_moves_the_version_and_nothing_else)
+Test(reflector, a_bookmark_changes_only_the_version)
 {
     rsite_watching();
     rsite_send("BOOKMARK", "123");
@@ -219,18 +220,18 @@ Test(reflector, a_bookmark_moves_the_version_and_nothing_else)
     cr_expect_str_eq(rsite_next(), "watch 123");
 }
 
-Test(reflector, versions_are_texts)
+Test(reflector, versions_are_opaque_strings)
 {
     rsite_watching();
     rsite_send("MODIFIED", "a=007:7");
-    rsite_send("MODIFIED", "b=91:same"); /* the version that is known */
+    rsite_send("MODIFIED", "b=91:same"); /* the known version */
     rsite_send("MODIFIED", "a=x&y:8");
     cr_expect_str_eq(rsite_store(), "a=8 b=1");
     rsite_end();
     cr_expect_str_eq(rsite_next(), "watch x%26y");
 }
 
-Test(reflector, a_broken_connection_goes_on_from_the_last_event)
+Test(reflector, a_watch_continues_from_the_last_event_after_a_broken_connection)
 {
     struct str cut = rsite_event("MODIFIED", "b=102:2");
 
@@ -242,7 +243,7 @@ Test(reflector, a_broken_connection_goes_on_from_the_last_event)
     cr_expect_str_eq(rsite_next(), "watch 101");
 }
 
-Test(reflector, a_refused_connection_never_asks_for_a_list)
+Test(reflector, a_refused_connection_does_not_cause_a_list)
 {
     rsite_listed();
     for (int i = 0; i < 20; i++) {
@@ -257,7 +258,7 @@ Test(reflector, a_refused_connection_never_asks_for_a_list)
     cr_expect_eq(reflector_failure_count(rsite.reflector), 40);
 }
 
-Test(reflector, pauses_double_up_to_their_bound_and_begin_anew)
+Test(reflector, pauses_double_up_to_a_limit_and_are_reset)
 {
     uint32_t base = REFLECTOR_PAUSE_MIN_MSEC;
 
@@ -275,7 +276,7 @@ Test(reflector, pauses_double_up_to_their_bound_and_begin_anew)
     cr_expect_lt(rsite.task.pause_msec, 2 * REFLECTOR_PAUSE_MIN_MSEC);
 }
 
-Test(reflector, the_servers_own_pause_counts)
+Test(reflector, retry_after_of_the_server_is_honoured)
 {
     rsite_fail(429, "", 5);
     (void)rsite_next();
@@ -287,10 +288,11 @@ Test(reflector, the_servers_own_pause_counts)
     for (int i = 0; i < 10; i++)
         rsite_fail(503, "", 1);
     (void)rsite_next();
-    cr_expect_geq(rsite.task.pause_msec, REFLECTOR_PAUSE_MAX_MSEC); /* it does not mean it */
+    cr_expect_geq(rsite.task.pause_msec,
+                  REFLECTOR_PAUSE_MAX_MSEC); /* the server does not mean it */
 }
 
-Test(reflector, a_410_that_comes_again_is_no_busy_loop)
+Test(reflector, repeated_410_does_not_cause_a_busy_loop)
 {
     rsite_listed();
     rsite_answer(STR(RSITE_GONE));
@@ -306,7 +308,7 @@ Test(reflector, a_410_that_comes_again_is_no_busy_loop)
     cr_expect_str_eq(rsite_next(), "list");
 }
 
-Test(reflector, the_servers_words_are_the_reason)
+Test(reflector, the_reason_is_the_message_of_the_server)
 {
     rsite_watching();
     cr_assert_eq(rsite_bytes(STR("{\"type\":\"ERROR\",\"object\":{\"message\":\"etcd is gone\"}}\n"
@@ -322,7 +324,7 @@ Test(reflector, the_servers_words_are_the_reason)
     cr_expect_str_eq(reflector_reason(rsite.reflector).ptr, "not allowed");
 }
 
-Test(reflector, an_event_that_cannot_be_read_ends_the_watch)
+Test(reflector, an_unreadable_event_ends_the_watch)
 {
     static const char *const lines[] = {
         "x\n",
@@ -344,7 +346,7 @@ Test(reflector, an_event_that_cannot_be_read_ends_the_watch)
     cr_expect_str_eq(rsite_store(), "a=1 b=1 z=1");
 }
 
-Test(reflector, an_object_over_the_limit_is_refused)
+Test(reflector, an_object_over_the_limit_is_rejected)
 {
     static char bytes[1 << 20];
     int r = 0;
@@ -357,14 +359,14 @@ Test(reflector, an_object_over_the_limit_is_refused)
     cr_expect_eq(r, -EMSGSIZE);
 }
 
-Test(reflector, a_nul_in_what_others_write_is_no_end)
+Test(reflector, a_nul_in_other_fields_does_not_end_the_watch)
 {
     rsite_watching();
     rsite_send("MODIFIED", "a=101:x\\u0000y");
     cr_expect_str_eq(rsite_store(), "a=x\xef\xbf\xbdy b=1");
 }
 
-Test(reflector, a_sink_that_fails_is_asked_again)
+Test(reflector, a_failed_sink_is_called_again)
 {
     rsite_watching();
     rsite.put_result = -EIO;
@@ -376,7 +378,7 @@ Test(reflector, a_sink_that_fails_is_asked_again)
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
 }
 
-Test(reflector, a_relist_puts_what_is_new)
+Test(reflector, a_relist_puts_only_changed_objects)
 {
     rsite_watching();
     reflector_relist(rsite.reflector, REFLECTOR_LATEST);
@@ -388,12 +390,12 @@ Test(reflector, a_relist_puts_what_is_new)
     cr_expect_eq(reflector_list_count(rsite.reflector), 2);
 }
 
-Test(reflector, changed_rules_put_everything_once_more)
+Test(reflector, changed_rules_put_all_objects_again)
 {
     rsite_watching();
     reflector_relist(rsite.reflector, REFLECTOR_AGAIN);
     rsite_fail(0, "", 0);
-    reflector_relist(rsite.reflector, REFLECTOR_LATEST); /* does not take it back */
+    reflector_relist(rsite.reflector, REFLECTOR_LATEST); /* does not withdraw it */
     rsite_answer(rsite_list("110", "", "a=90:1 b=91:1"));
     cr_expect_eq(rsite.puts, 4);
     cr_expect_eq(rsite.drops, 0);
@@ -402,7 +404,7 @@ Test(reflector, changed_rules_put_everything_once_more)
     cr_expect_eq(rsite.puts, 4);
 }
 
-Test(reflector, namespaces_keep_names_apart)
+Test(reflector, equal_names_in_two_namespaces_are_two_objects)
 {
     rsite_answer(rsite_list("100", "", "x/a=1:1 y/a=2:2"));
     cr_assert_str_eq(rsite_next(), "watch 100");
@@ -411,7 +413,7 @@ Test(reflector, namespaces_keep_names_apart)
     cr_expect_eq(reflector_object_count(rsite.reflector), 1);
 }
 
-Test(reflector, initial_events_fall_back_to_lists)
+Test(reflector, unsupported_initial_events_fall_back_to_lists)
 {
     const struct reflector_options options = {.path = STR("/api/v1/namespaces"),
                                               .initial_events = true};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of F06-watch-410-bookmarks-restart: the store and what is asked next, after each step.
- */
+/* test_reflector_cases - the rows of F06-watch-410-bookmarks-restart: the objects and the next task
+ * after each step. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "tests/k8s/reflector_site.h"
 
 #define FOLDER "F06-watch-410-bookmarks-restart"
-#define BIG_BYTES (1400 * 1024) /* of an event: nearly what etcd lets an object be */
+#define BIG_BYTES (1400 * 1024) /* of an event: nearly the largest object in etcd */
 
 static struct arena arena;
 
@@ -68,7 +68,7 @@ static const char *wanted_store(const cJSON *expect)
     return buffer_text(&b).ptr;
 }
 
-/* What a row says of the next step, in the site's words. */
+/* The next task of a row, in the words of rsite_next(). */
 static const char *wanted_next(const char *item, const cJSON *expect)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void expect_row(const char *item)
     cr_expect_str_eq(rsite_next(), wanted_next(item, expect), "%s", item);
 }
 
-/* How bytes arrive. */
+/* The size of the pieces in which bytes arrive. */
 static size_t piece = SIZE_MAX;
 
 static void step(const char *name)
@@ -123,7 +123,7 @@ static void step_empty_ten_times(void)
     }
 }
 
-/* Up to the step that variants do in another way. */
+/* The steps before the one that differs between the variants. */
 static void steps_1_and_2(void)
 {
     step("1-list.json");
@@ -138,7 +138,7 @@ static void steps_5_to_8(void)
     step("8-unknown-type.ndjson");
 }
 
-Test(reflector_cases, every_step_leaves_what_its_row_says)
+Test(reflector_cases, every_step_leaves_the_state_of_its_row)
 {
     step("1-list.json");
     expect_row("after 1");
@@ -158,7 +158,7 @@ Test(reflector_cases, every_step_leaves_what_its_row_says)
     expect_row("after 8");
 }
 
-Test(reflector_cases, variant_a_a_plain_410_is_the_same)
+Test(reflector_cases, variant_a_http_410_equals_an_error_event)
 {
     steps_1_and_2();
     rsite_fail(410, input("3a-status-410.json").ptr, 0);
@@ -166,7 +166,7 @@ Test(reflector_cases, variant_a_a_plain_410_is_the_same)
     cr_expect_str_eq(reflector_reason(rsite.reflector).ptr, "");
 }
 
-Test(reflector_cases, variant_b_bytes_come_one_by_one)
+Test(reflector_cases, variant_b_bytes_arrive_one_by_one)
 {
     piece = 1;
     steps_1_and_2();
@@ -176,7 +176,7 @@ Test(reflector_cases, variant_b_bytes_come_one_by_one)
     expect_row("variant B");
 }
 
-Test(reflector_cases, variant_b_two_events_come_in_one_piece)
+Test(reflector_cases, variant_b_two_events_arrive_in_one_piece)
 {
     struct str first = input("2-watch-from-100.ndjson");
     const char *second = memchr(first.ptr, '\n', first.len);
@@ -207,7 +207,7 @@ Test(reflector_cases, variant_b_an_event_of_1400_kib)
     cr_expect_str_eq(rsite_next(), "watch 500");
 }
 
-Test(reflector_cases, variant_c_initial_events_are_a_list)
+Test(reflector_cases, variant_c_initial_events_replace_a_list)
 {
     const struct reflector_options options = {.path = STR("/api/v1/configmaps"),
                                               .initial_events = true};
@@ -238,7 +238,7 @@ Test(reflector_cases, variant_c_initial_events_are_a_list)
     while (bytes.ptr[before_bookmark - 1] != '\n')
         before_bookmark--;
     cr_assert_eq(rsite_bytes((struct str){bytes.ptr, before_bookmark}), 0);
-    cr_expect_str_eq(rsite_store(), "a=3 b=1 d=1"); /* until the bookmark b may be on its way */
+    cr_expect_str_eq(rsite_store(), "a=3 b=1 d=1"); /* until bookmark b can arrive */
     cr_assert_eq(
         rsite_bytes((struct str){bytes.ptr + before_bookmark, bytes.len - before_bookmark}), 0);
     rsite.now_msec += 5000;
@@ -246,8 +246,8 @@ Test(reflector_cases, variant_c_initial_events_are_a_list)
     expect_row("variant C");
 }
 
-/* managedFields hold what a client likes. */
-Test(reflector_cases, what_others_write_where_nobody_looks_ends_no_watch)
+/* A client can write anything in managedFields. */
+Test(reflector_cases, unusual_values_in_unused_fields_do_not_end_the_watch)
 {
     const size_t depth = 1000;
     char *open = arena_alloc(&rsite.arena, 6 * depth + 1, 1);
@@ -272,7 +272,7 @@ Test(reflector_cases, what_others_write_where_nobody_looks_ends_no_watch)
                  0);
 }
 
-Test(reflector_cases, what_is_no_list_empties_nothing)
+Test(reflector_cases, a_response_that_is_not_a_list_removes_nothing)
 {
     static const char *const answers[] = {
         "{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"7\"}}",
@@ -294,7 +294,7 @@ Test(reflector_cases, what_is_no_list_empties_nothing)
     cr_expect_str_eq(rsite_store(), "");
 }
 
-Test(reflector_cases, what_is_no_event_is_not_heard)
+Test(reflector_cases, a_line_that_is_not_an_event_is_ignored)
 {
     static const char *const answers[] = {
         "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":500}\n",

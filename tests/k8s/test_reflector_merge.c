@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads beside the watch, and what happens where memory is short. */
+/* test_reflector_merge - reads in addition to the watch, and failing allocations. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -23,7 +23,7 @@ static void merge_end(struct reflector_merge *merge, const char *items)
     reflector_merge_free(merge);
 }
 
-Test(reflector_merge, a_merge_puts_what_is_new_and_drops_nothing)
+Test(reflector_merge, a_merge_puts_changed_objects_and_drops_none)
 {
     rsite_watching();
     merge_end(merge_begin(), "a=90:1 b=105:2 c=106:1");
@@ -32,10 +32,10 @@ Test(reflector_merge, a_merge_puts_what_is_new_and_drops_nothing)
     merge_end(merge_begin(), "");
     cr_expect_str_eq(rsite_store(), "a=1 b=2 c=1");
     rsite_end();
-    cr_expect_str_eq(rsite_next(), "watch 100"); /* the watch goes on from where it is */
+    cr_expect_str_eq(rsite_next(), "watch 100"); /* the watch continues from its version */
 }
 
-Test(reflector_merge, a_merge_takes_one_object_too)
+Test(reflector_merge, a_merge_accepts_a_single_object)
 {
     struct reflector_merge *merge = NULL;
 
@@ -50,7 +50,7 @@ Test(reflector_merge, a_merge_takes_one_object_too)
     cr_expect_str_eq(rsite_store(), "/z=1 n/a=1 n/b=1");
 }
 
-Test(reflector_merge, a_merge_does_not_bring_back_what_was_dropped_meanwhile)
+Test(reflector_merge, a_merge_does_not_restore_objects_dropped_meanwhile)
 {
     struct reflector_merge *first = NULL;
     struct reflector_merge *later = NULL;
@@ -65,13 +65,13 @@ Test(reflector_merge, a_merge_does_not_bring_back_what_was_dropped_meanwhile)
     rsite_send("DELETED", "b2=105:1");
     merge_end(first, "a=90:1 b2=102:1");
     cr_expect_str_eq(rsite_store(), "b=1");
-    merge_end(later, "a=110:2 b2=102:1"); /* made anew */
+    merge_end(later, "a=110:2 b2=102:1"); /* created again */
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
     merge_end(merge_begin(), "b2=120:3");
     cr_expect_str_eq(rsite_store(), "a=2 b2=3 b=1");
 }
 
-Test(reflector_merge, a_merge_does_not_overwrite_what_the_watch_brought_meanwhile)
+Test(reflector_merge, a_merge_does_not_overwrite_newer_events)
 {
     struct reflector_merge *merge = NULL;
 
@@ -82,7 +82,7 @@ Test(reflector_merge, a_merge_does_not_overwrite_what_the_watch_brought_meanwhil
     cr_expect_str_eq(rsite_store(), "a=2 b=1");
 }
 
-Test(reflector_merge, the_watch_does_not_overwrite_what_a_merge_saw_ahead_of_it)
+Test(reflector_merge, older_events_do_not_overwrite_a_merge)
 {
     rsite_watching();
     merge_end(merge_begin(), "a=105:5 z=107:7");
@@ -98,7 +98,7 @@ Test(reflector_merge, the_watch_does_not_overwrite_what_a_merge_saw_ahead_of_it)
     cr_expect_str_eq(rsite_store(), "a=8 b=1");
 }
 
-Test(reflector_merge, a_list_that_began_before_a_merge_does_not_undo_it)
+Test(reflector_merge, a_list_started_before_a_merge_does_not_undo_it)
 {
     rsite_listed();
     rsite_answer(STR(RSITE_GONE));
@@ -114,7 +114,7 @@ Test(reflector_merge, a_list_that_began_before_a_merge_does_not_undo_it)
     cr_expect_str_eq(rsite_store(), "a=6");
 }
 
-Test(reflector_merge, a_merge_that_is_cut_is_refused)
+Test(reflector_merge, an_incomplete_merge_is_rejected)
 {
     struct reflector_merge *merge = merge_begin();
     struct str list = rsite_list("900", "", "a=1:1 b=2:2");
@@ -124,7 +124,7 @@ Test(reflector_merge, a_merge_that_is_cut_is_refused)
     reflector_merge_free(merge);
 }
 
-Test(reflector_merge, a_merge_says_where_more_was_dropped_than_is_remembered)
+Test(reflector_merge, a_merge_fails_if_too_many_objects_were_dropped_meanwhile)
 {
     struct reflector_merge *merge = NULL;
 
@@ -142,14 +142,14 @@ Test(reflector_merge, a_merge_says_where_more_was_dropped_than_is_remembered)
     merge_end(merge_begin(), "x1=5:1");
 }
 
-/* What comes, made before allocations fail. */
+/* The bytes to pass, made before allocations fail. */
 struct script {
     struct str pages[2];
     struct str added;
     struct str deleted;
 };
 
-/* In two pieces, so that something is kept in between. */
+/* In two pieces, so that a part is kept in between. */
 static int run_bytes(struct str bytes)
 {
     size_t half = bytes.len / 2;
@@ -198,7 +198,7 @@ static int run_all(const struct script *script)
     return r;
 }
 
-Test(reflector_merge, every_allocation_may_fail)
+Test(reflector_merge, every_failing_allocation_is_an_error)
 {
     bool failed = true;
     unsigned nth = 0;
@@ -223,7 +223,7 @@ Test(reflector_merge, every_allocation_may_fail)
     cr_expect_str_eq(rsite_store(), "a=1 c=1");
 }
 
-Test(reflector_merge, no_memory_for_a_new_one)
+Test(reflector_merge, out_of_memory_for_a_new_reflector_is_an_error)
 {
     const struct reflector_options options = {
         .path = STR("/x"), .selector = STR(""), .members = rsite_shape};

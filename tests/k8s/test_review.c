@@ -17,7 +17,7 @@ static int read_text(struct arena *arena, const char *json, struct review *revie
 #define POD "\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},\n"
 #define REST "\"operation\":\"CREATE\",\"namespace\":\"n\"}}"
 
-Test(review, reads_what_the_gate_needs)
+Test(review, reads_the_fields_that_the_gate_needs)
 {
     cleanup_arena struct arena arena = {0};
     struct review r = {0};
@@ -54,7 +54,7 @@ Test(review, reads_what_the_gate_needs)
 
 #define OWNED(references) "{\"metadata\":{\"ownerReferences\":" references "}}"
 
-/* Only who controls it is its owner; another type there is no reason to refuse a review. */
+/* Only the controller is the owner. A wrong type there is not a reason to reject a review. */
 Test(review, finds_the_owner)
 {
     static const struct {
@@ -92,7 +92,7 @@ Test(review, finds_the_owner)
     }
 }
 
-Test(review, leaves_behind_what_nobody_reads)
+Test(review, skips_unused_fields)
 {
     cleanup_arena struct arena arena = {0};
     struct review r = {0};
@@ -117,7 +117,7 @@ Test(review, leaves_behind_what_nobody_reads)
     cr_assert_not_null(tree_get(pod, "image"));
     cr_assert_null(tree_get(pod, "env"));
     cr_assert_null(tree_get(pod, "args"));
-    /* of other people's annotations the type is known */
+    /* annotations of others must be strings too */
     pod = tree_get(tree_get(tree_get(r.object, "metadata"), "annotations"), "z");
     cr_assert(tree_is(pod, cJSON_Object) && pod->child == NULL);
 }
@@ -179,8 +179,8 @@ static const struct {
      "request.dryRun must be true or false"},
 };
 
-/* Sections 3 and 8: 400, with the place of what is wrong or of what should hold it. */
-Test(review, refuses_with_a_place)
+/* Sections 3 and 8: 400, with the place of the error, or of the object that lacks a member. */
+Test(review, rejects_with_a_place)
 {
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         cleanup_arena struct arena arena = {0};
@@ -190,7 +190,7 @@ Test(review, refuses_with_a_place)
         cr_assert_eq(read_text(&arena, refusals[i].json, &r, &error), -EBADMSG, "%s",
                      refusals[i].json);
         if (refusals[i].line == 0)
-            continue; /* the reader's own complaint */
+            continue; /* an error of the reader */
         cr_assert_str_eq(error.what, refusals[i].what, "%s: %s", refusals[i].json, error.what);
         cr_assert_eq(error.line, refusals[i].line, "%s: %zu", refusals[i].json, error.line);
         cr_assert_eq(error.column, refusals[i].column, "%s: %zu", refusals[i].json, error.column);
@@ -198,7 +198,7 @@ Test(review, refuses_with_a_place)
     }
 }
 
-Test(review, wants_no_namespace_of_other_kinds)
+Test(review, other_kinds_need_no_namespace)
 {
     cleanup_arena struct arena arena = {0};
     struct review r = {0};
@@ -214,7 +214,7 @@ Test(review, wants_no_namespace_of_other_kinds)
     cr_assert_eq(r.namespace_name.len, 0);
 }
 
-/* NUL reads as U+FFFD; keys that become equal by that are given twice. */
+/* NUL is read as U+FFFD. Keys that become equal by this are duplicates. */
 Test(review, replaces_nul)
 {
     cleanup_arena struct arena arena = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and signatures of gate-v1, section 4, as OpenSSL writes them (signatures/make), and base64.
- */
+/* test_signature - keys and signatures of gate-v1, section 4, as OpenSSL writes them
+ * (signatures/make), and base64. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -58,7 +58,7 @@ static bool verifies(const char *key_name, struct str document, struct str signa
     return good;
 }
 
-Test(signature, what_openssl_signs_verifies_as_the_contract_says)
+Test(signature, signatures_of_openssl_verify_as_the_contract_requires)
 {
     static const struct {
         const char *signature;
@@ -119,7 +119,7 @@ Test(signature, a_signature_has_one_length)
     }
 }
 
-Test(signature, other_kinds_of_keys_are_refused_with_a_reason)
+Test(signature, other_kinds_of_keys_are_rejected_with_a_reason)
 {
     static const char *const names[][2] = {
         {"rsa2047.pem", "an RSA key under 2048 bits; create a longer key"},
@@ -146,7 +146,7 @@ Test(signature, other_kinds_of_keys_are_refused_with_a_reason)
     }
 }
 
-Test(signature, nothing_stands_behind_a_key)
+Test(signature, bytes_after_a_key_are_rejected)
 {
     struct pem_scan scan = pem_scan_make(file_of("p256.pem"));
     struct pem_item block = {0};
@@ -164,7 +164,7 @@ Test(signature, nothing_stands_behind_a_key)
     }
 }
 
-Test(signature, a_key_is_its_numbers)
+Test(signature, keys_are_compared_by_value)
 {
     static const char *const names[] = {"rsa.pem", "rsapss.pem", "rsapss-as-rsa.pem", "p256.pem",
                                         "ed25519.pem"};
@@ -183,7 +183,7 @@ Test(signature, a_key_is_its_numbers)
     }
 }
 
-Test(base64, one_text_for_one_run_of_bytes)
+Test(base64, each_byte_string_has_one_valid_text)
 {
     static const struct {
         struct str text;
@@ -230,7 +230,7 @@ Test(base64, one_text_for_one_run_of_bytes)
     }
 }
 
-Test(base64, what_is_written_reads_again)
+Test(base64, written_text_is_read_again)
 {
     unsigned char given[64];
     unsigned char read[64];

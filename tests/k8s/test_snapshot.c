@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Namespaces and evidence, indexed for decisions; and the store of the current one. */
+/* test_snapshot - namespaces and evidence, indexed for decisions, and the store of the current
+ * snapshot. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +45,8 @@ static void finish(void)
     builder = NULL;
 }
 
-/* Evidence as evidence_make() would give it, in the test's own arena: its count never drops to
- * nothing. */
+/* Evidence as evidence_make() makes it, in the arena of the test. Its reference count never becomes
+ * zero. */
 static struct evidence *add(const char *place, enum evidence_kind kind, enum evidence_state state,
                             struct evidence more)
 {
@@ -85,7 +86,7 @@ static const char *places(struct evidence_run run)
     return text.ptr;
 }
 
-Test(snapshot, an_empty_one_has_nothing)
+Test(snapshot, an_empty_snapshot_finds_nothing)
 {
     size_t more = 7;
 
@@ -112,7 +113,7 @@ Test(snapshot, namespaces_are_found_by_name)
     for (size_t i = 0; i < 3; i++)
         cr_assert_eq(snapshot_builder_add_namespace(builder, &labels[i]), 0);
     cr_expect_eq(snapshot_builder_add_namespace(builder, &labels[0]), -EEXIST);
-    name[0] = 'x'; /* it was copied */
+    name[0] = 'x'; /* the snapshot has a copy */
     finish();
     cr_expect_str_eq(snapshot_namespace(snapshot, STR("c"))->enforce.ptr, "required");
     cr_expect_not(str_present(snapshot_namespace(snapshot, STR("a"))->enforce));
@@ -121,7 +122,7 @@ Test(snapshot, namespaces_are_found_by_name)
     cr_expect_null(snapshot_namespace(snapshot, STR("")));
 }
 
-Test(snapshot, an_object_is_there_once)
+Test(snapshot, an_object_is_added_once)
 {
     struct evidence *first = add("a/one", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
     struct evidence again = *first;
@@ -161,7 +162,7 @@ Test(snapshot, requirements_are_found_by_identity_newest_first)
     cr_expect_eq(snapshot_requirements(snapshot, (struct str){0}, (struct str){0}).count, 0);
 }
 
-Test(snapshot, baselines_are_found_by_namespace_broken_ones_too)
+Test(snapshot, baselines_are_found_by_namespace_including_invalid_ones)
 {
     add("b/two", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
     add("b/one", EVIDENCE_BASELINE, EVIDENCE_INVALID, (struct evidence){0});
@@ -175,7 +176,7 @@ Test(snapshot, baselines_are_found_by_namespace_broken_ones_too)
     cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "");
 }
 
-Test(snapshot, exemptions_count_in_the_gates_own_namespace)
+Test(snapshot, exemptions_are_found_in_the_gates_own_namespace_only)
 {
     add("sandgate-system/two", EVIDENCE_EXEMPTION, EVIDENCE_VALID, (struct evidence){0});
     add("sandgate-system/one", EVIDENCE_EXEMPTION, EVIDENCE_VALID, (struct evidence){0});
@@ -186,7 +187,7 @@ Test(snapshot, exemptions_count_in_the_gates_own_namespace)
                      "sandgate-system/one sandgate-system/two");
 }
 
-Test(snapshot, all_is_sorted)
+Test(snapshot, all_evidence_is_sorted)
 {
     add("b/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
     add("a/b", EVIDENCE_UNKNOWN, EVIDENCE_INVALID, (struct evidence){0});
@@ -222,7 +223,7 @@ Test(snapshot, records_of_what_is_not_valid_are_bounded)
     cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@1"), (struct str){0}).count, 1);
 }
 
-Test(snapshot, broken_baselines_are_bounded_too)
+Test(snapshot, invalid_baselines_are_bounded)
 {
     size_t more = 0;
 
@@ -235,7 +236,7 @@ Test(snapshot, broken_baselines_are_bounded_too)
     cr_expect_eq(more, 1);
 }
 
-Test(snapshot, the_store_hands_out_counts)
+Test(snapshot, the_store_returns_counted_references)
 {
     struct snapshot_store *store = NULL;
     struct snapshot *taken = NULL;
@@ -254,7 +255,7 @@ Test(snapshot, the_store_hands_out_counts)
     snapshot_store_free(store);
 }
 
-Test(snapshot, what_is_not_even_given_is_counted_too)
+Test(snapshot, evidence_that_was_not_passed_is_counted)
 {
     size_t more = 0;
 
@@ -276,7 +277,7 @@ Test(snapshot, what_is_not_even_given_is_counted_too)
     cr_expect_eq(more, 0);
 }
 
-/* Everything that a build does, with whatever fails. */
+/* All steps of a build. Each can fail. */
 static int build(const struct evidence *evidence, size_t count)
 {
     const struct snapshot_keep keep = {.object = &releases, .release = count_release};

@@ -61,7 +61,7 @@ Test(stream, plain_scalars_are_read_as_kubectl_reads_them)
     CHECK(rows, reading_of(&arena, rows[i].text, &manifest));
 }
 
-Test(stream, tags_of_the_core_are_followed)
+Test(stream, tags_of_the_core_schema_are_applied)
 {
     static const struct row rows[] = {
         {T("[!!str 1, !!str yes, !!int 7, !!float 1, !!bool on, !!null ~]"),
@@ -77,7 +77,7 @@ Test(stream, tags_of_the_core_are_followed)
     CHECK(rows, reading_of(&arena, rows[i].text, &manifest));
 }
 
-Test(stream, aliases_and_merge_keys_are_followed)
+Test(stream, aliases_and_merge_keys_are_expanded)
 {
     static const struct row rows[] = {
         {T("a: &a {k: [1]}\nb: *a\nc: [*a, &d x, *d]"),
@@ -127,7 +127,7 @@ Test(stream, aliases_are_bounded)
     result = reading_of(&arena, (struct str){text, len}, &manifest);
     cr_expect(str_equal(result, STR("1001:3 more than 1000 anchors")), "%s", result.ptr);
 
-    /* each level stands for one more: the 65th is too deep */
+    /* each alias adds a level: the 65th is too deep */
     len = (size_t)snprintf(text, 20, "- &a0 []\n");
     for (int i = 1; i < 70; i++)
         len += (size_t)snprintf(text + len, 40, "- &a%d [*a%d]\n", i, i - 1);
@@ -143,7 +143,7 @@ Test(stream, aliases_are_bounded)
               result.ptr);
 }
 
-Test(stream, documents_come_one_after_the_other)
+Test(stream, documents_are_read_one_after_the_other)
 {
     static const struct row rows[] = {
         {T("a: 1\n---\nb: 2\n"), "{\"a\":1}\n{\"b\":2}\n"},
@@ -184,7 +184,7 @@ Test(stream, documents_come_one_after_the_other)
     CHECK(rows, reading_of_stream(&arena, rows[i].text, DOCUMENT_EITHER));
 }
 
-Test(stream, json_is_json_where_it_is_asked_for)
+Test(stream, json_syntax_is_used_if_requested)
 {
     static const struct row rows[] = {
         {T("{} 7\n\"x\"\n"), "{}\n7\n\"x\"\n"},
@@ -196,7 +196,7 @@ Test(stream, json_is_json_where_it_is_asked_for)
     CHECK(rows, reading_of_stream(&arena, rows[i].text, DOCUMENT_JSON));
 }
 
-Test(stream, a_document_knows_its_part_of_the_text)
+Test(stream, a_document_has_its_part_of_the_text)
 {
     const struct str text = STR("a: 1\n---\n\xEF\xBB\xBF"
                                 "b: 2\n--- c\n");
@@ -215,7 +215,7 @@ Test(stream, a_document_knows_its_part_of_the_text)
     }
 }
 
-Test(stream, a_cursor_goes_on_and_back)
+Test(stream, a_cursor_moves_forward_and_back)
 {
     const struct str text = STR("a\r\nb\rc\n\n\xEF\xBB\xBF"
                                 "d");

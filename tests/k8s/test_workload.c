@@ -19,7 +19,7 @@ static struct workload read_workload(struct arena *arena, enum workload_kind kin
     return w;
 }
 
-Test(workload, goes_by_group_and_kind)
+Test(workload, is_determined_by_group_and_kind)
 {
     static const struct {
         const char *group;
@@ -68,7 +68,7 @@ Test(workload, takes_our_prefix_in_any_ascii_case)
         cr_assert(!workload_is_our_key(str_of(others[i])), "%s", others[i]);
 }
 
-/* The innermost template, and places from the object's root. */
+/* The innermost template, with places from the root of the object. */
 Test(workload, finds_the_template_of_each_kind)
 {
 #define POD                                                                                        \
@@ -78,7 +78,7 @@ Test(workload, finds_the_template_of_each_kind)
     static const struct {
         enum workload_kind kind;
         const char *json;
-        const char *place; /* of the second init container */
+        const char *place; /* the place of the second init container */
     } rows[] = {
         {WORKLOAD_POD, POD, "spec.initContainers[1].image"},
         {WORKLOAD_POD_TEMPLATE, "{\"template\":" POD "}", "template.spec.initContainers[1].image"},
@@ -218,8 +218,8 @@ static const struct {
      "the object's own annotations are no map, or one of ours is no text", true, true},
 };
 
-/* Section 3: what makes a pod unusable, and what of it can still be compared or read. */
-Test(workload, is_unusable_for_a_reason)
+/* Section 3: what makes a pod unusable, and which parts of it can still be compared or read. */
+Test(workload, an_unusable_pod_has_a_reason)
 {
     for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
         cleanup_arena struct arena arena = {0};
@@ -235,7 +235,7 @@ Test(workload, is_unusable_for_a_reason)
     }
 }
 
-Test(workload, counts_a_controllers_own_annotations)
+Test(workload, annotations_of_the_controller_are_counted)
 {
     cleanup_arena struct arena arena = {0};
     struct workload w =

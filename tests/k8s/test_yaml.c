@@ -36,7 +36,7 @@ static const struct document_options either = {.syntax = DOCUMENT_EITHER, .rules
 Test(yaml, plain_scalars_with_two_readings_are_refused)
 {
     static const char *const scalars[] = {
-        /* the contract's own list, then its kin */
+        /* the list of the contract, then similar ones */
         "yes",    "no",    "on",        "off",   "y",    "n",     "True",   "010",      "0o10",
         "1:30",   "1_000", "0x1f",      "0b1",   "1e3",  "+1",    ".5",     "5.",       "012.5",
         "1.5e+3", ".inf",  ".nan",      "Null",  "YES",  "No",    "oN",     "OFF",      "Y",
@@ -69,7 +69,7 @@ Test(yaml, plain_scalars_with_two_readings_are_refused)
     }
 }
 
-Test(yaml, plain_scalars_with_one_reading_are_read)
+Test(yaml, unambiguous_plain_scalars_are_read)
 {
     static const struct reading_row rows[] = {
         {T("true"), "true"},
@@ -185,7 +185,7 @@ Test(yaml, what_readers_differ_on_is_refused_at_its_place)
     CHECK(rows, &review);
 }
 
-Test(yaml, bad_syntax_and_bad_bytes_are_refused_at_their_place)
+Test(yaml, invalid_syntax_and_bytes_are_rejected_at_their_place)
 {
     static const struct reading_row rows[] = {
         {T("a: 1 # \xFF"), "1:8 not valid UTF-8"},
@@ -222,7 +222,7 @@ Test(yaml, bad_syntax_and_bad_bytes_are_refused_at_their_place)
     CHECK(rows, &review);
 }
 
-Test(yaml, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
+Test(yaml, nul_is_rejected_in_own_documents_and_replaced_in_reviews)
 {
     static const struct reading_row refused[] = {
         {T("a: \"x\\0\""), "1:6 a NUL character"},
@@ -241,7 +241,7 @@ Test(yaml, nul_is_refused_in_our_own_texts_and_replaced_in_reviews)
     CHECK(replaced, &review);
 }
 
-Test(yaml, line_ends_marks_and_empty_texts)
+Test(yaml, line_ends_byte_order_marks_and_empty_texts)
 {
     static const struct reading_row rows[] = {
         {T(""), "null"},
@@ -294,7 +294,7 @@ Test(yaml, sixty_four_levels_are_read_and_level_65_is_refused)
     cr_expect(str_equal(result, STR("1:3 a key must be text")), "%s", result.ptr);
 }
 
-Test(yaml, only_what_the_shape_names_becomes_nodes)
+Test(yaml, only_members_of_the_shape_become_nodes)
 {
     static const struct document_shape inner[] = {{.key = "a"}, {0}};
     static const struct document_shape root[] = {
@@ -318,7 +318,7 @@ Test(yaml, only_what_the_shape_names_becomes_nodes)
         str_equal(reading_of(&arena, STR("kept: {a: 1}\nx: 2"), &options), STR("-E2BIG")));
 }
 
-Test(yaml, json_is_tried_first_where_either_may_be)
+Test(yaml, json_is_tried_first_if_both_are_allowed)
 {
     static const struct reading_row rows[] = {
         {T("{\"a\": 1e3}"), "{\"a\":1000}"},
@@ -339,7 +339,7 @@ Test(yaml, json_is_tried_first_where_either_may_be)
     CHECK(rows, &either);
 }
 
-Test(yaml, an_object_of_many_keys_is_read)
+Test(yaml, an_object_with_many_keys_is_read)
 {
     cleanup_arena struct arena arena = {0};
     char *text = arena_alloc(&arena, 50000, 16);
@@ -357,7 +357,7 @@ Test(yaml, an_object_of_many_keys_is_read)
     cr_expect(str_equal(result, STR("50001:1 " TWICE)), "%s", result.ptr);
 }
 
-/* What stands in the requirements annotation of the cases, and a review. */
+/* The requirements annotation of the cases, and a review. */
 Test(yaml, cases)
 {
     static const struct reading_row rows[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readers take and drop counts of the current snapshot while a writer puts new ones: what a reader
- * holds stays whole, and every snapshot is let go in the end. A plain program, for
- * ThreadSanitizer, which does not start under criterion.
+ * tsan_snapshot - readers take and release references to the current snapshot while a writer puts
+ * new ones. A snapshot stays valid while a reader holds it, and every snapshot is freed in the end.
+ * A program without criterion, for ThreadSanitizer.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define NAMES 8
 
 static struct snapshot_store *store;
-static unsigned alive; /* snapshots that were not let go yet */
+static unsigned alive; /* snapshots that are not freed yet */
 static bool stop;
 
 static void check(bool holds, const char *what)
@@ -32,7 +32,7 @@ static void let_go(void *object)
     (void)__atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
 }
 
-/* All namespaces of one snapshot carry the same label. */
+/* All namespaces of one snapshot have the same label. */
 static struct snapshot *make(unsigned round)
 {
     const struct policy policy = policy_defaults();
