@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a CA, a second one, and a certificate of the first for the names given into a folder:
- * certificate_program FOLDER NAME…
+ * certificate_program FOLDER NAME… - writes two CAs, and a certificate of the first CA for these
+ * names, into a directory.
  */
 #include <stdio.h>
 #include <time.h>

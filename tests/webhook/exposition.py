@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a text for Prometheus, by the rules that `promtool check metrics` has, and ours
-for labels: each has few values."""
+"""Finds errors in a text for Prometheus, by the rules of `promtool check metrics`, and by our own rule that each label has
+few values."""
 
 import math
 import re
@@ -19,7 +19,7 @@ class Family:
 
 
 def read(text):
-    """Families by name, and what is wrong with single lines."""
+    """Metric families by name, and the errors in single lines."""
     families, wrong, current = {}, [], None
     if not text.endswith("\n"):
         wrong.append("the last line has no end")

@@ -18,7 +18,7 @@ struct fake_waiter {
     uint64_t due_msec;
 };
 
-/* Takes one out that is due; NULL where none is. */
+/* Removes a waiter that is due. NULL if there is none. */
 static struct fake_waiter *take_due(struct fake_cluster *fake)
 {
     uint64_t now_msec = clock_msec();

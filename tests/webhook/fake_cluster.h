@@ -3,8 +3,8 @@
 #define TESTS_WEBHOOK_FAKE_CLUSTER_H
 
 /*
- * What a server asks, answered as a test says: late, never, not at all, or with a new snapshot. A
- * thread of its own answers, as the real one does.
+ * fake_cluster - answers the questions of a server as a test chooses: late, never, with an error,
+ * or with a new snapshot. Answers come from its own thread, as with the real cluster.
  */
 
 #include <pthread.h>
@@ -12,12 +12,13 @@
 #include "webhook/server/server.h"
 
 struct fake_answer {
-    int refused;        /* what asking gives; 0: it is taken */
-    uint32_t late_msec; /* before the answer */
-    bool never;         /* only at the waiter's deadline */
-    bool held;          /* not before fake_cluster_release() */
+    int refused;        /* result of asking; 0: the question is accepted */
+    uint32_t late_msec; /* delay of the answer */
+    bool never;         /* answer only at the deadline of the waiter */
+    bool held;          /* do not answer before fake_cluster_release() */
     int result;
-    struct snapshot *then; /* put into the store first; NULL: nothing new. The test's count. */
+    struct snapshot
+        *then; /* put into the store before the answer; NULL: none. The test holds the reference. */
 };
 
 struct fake_cluster {
@@ -26,9 +27,9 @@ struct fake_cluster {
     struct snapshot_store *store;
     struct fake_answer answers[CLUSTER_FRESH + 1];
     unsigned asked[CLUSTER_FRESH + 1];
-    char last_namespace[64]; /* that was asked about */
+    char last_namespace[64]; /* the last namespace that was asked about */
     uint64_t last_deadline_msec;
-    bool stale; /* until it is asked for freshness, and answered with 0 */
+    bool stale; /* until CLUSTER_FRESH is answered with 0 */
     bool released;
     bool dismissed;
     bool stop;
@@ -38,7 +39,7 @@ struct fake_cluster {
 
 void fake_cluster_start(struct fake_cluster *fake, struct snapshot_store *store);
 void fake_cluster_end(struct fake_cluster *fake);
-/* Sets what is answered from now on; nothing was asked then. */
+/* Sets the answers from now on, and clears the recorded questions. */
 void fake_cluster_play(struct fake_cluster *fake, enum cluster_question question,
                        struct fake_answer answer);
 void fake_cluster_release(struct fake_cluster *fake);
@@ -47,7 +48,7 @@ unsigned fake_cluster_asked(struct fake_cluster *fake, enum cluster_question que
 /* How many waiters have no answer yet. At 0 the server has returned the slots of all of them. */
 unsigned fake_cluster_unanswered(struct fake_cluster *fake);
 
-/* For struct server_gate. */
+/* The functions for struct server_gate. */
 int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,
                      struct str namespace_name, struct cluster_waiter *waiter);
 bool fake_cluster_is_stale(struct fake_cluster *fake);

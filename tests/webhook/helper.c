@@ -80,7 +80,7 @@ static struct str digest_of(struct arena *arena, const char *json)
     return arena_format(arena, "sha256:%064llx", (unsigned long long)hash);
 }
 
-/* As evidence_make() leaves it, without a signature. The count of 1 is ours and never dropped. */
+/* As evidence_make() makes it, without a signature. The reference count of 1 is never released. */
 static struct evidence *make_evidence(struct arena *arena, const struct helper_document *given)
 {
     struct evidence *e = arena_alloc(arena, 1, sizeof(*e));

@@ -3,9 +3,8 @@
 #define TESTS_WEBHOOK_HELPER_H
 
 /*
- * What tests of the gate share: worlds and reviews out of short JSON texts, and decisions written
- * down as one text to compare. Everything lives in the given arena. What is asked for and cannot
- * be made fails the test.
+ * helper - for tests of the gate: snapshots and reviews made from short JSON texts, and decisions
+ * as one text to compare. Results are allocated in the given arena. An error fails the test.
  */
 
 #include "k8s/snapshot/snapshot.h"
@@ -19,12 +18,12 @@
 #define HELPER_SIDECAR "registry.example.test/mesh@sha256:" HELPER_HEX_B
 #define HELPER_UNKNOWN "registry.example.test/x@sha256:" HELPER_HEX_C
 
-/* A pod of the skill acme/app@1.0.0 that runs app. */
+/* A pod of the skill acme/app@1.0.0 that runs the image app. */
 #define HELPER_GOOD_POD                                                                            \
     "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\"}},"         \
     "\"spec\":{\"containers\":[{\"image\":\"" HELPER_APP "\"}]}}"
 
-/* The fields of good requirements, without braces. */
+/* The fields of valid requirements, without braces. */
 #define HELPER_REQUIREMENTS                                                                        \
     "\"source_ref\":\"git:acme/app@1\",\"source_digest\":\"sha256:" HELPER_HEX_C "\","             \
     "\"observed_at\":\"2026-02-28T12:00:00Z\""
@@ -33,8 +32,8 @@ struct helper_document {
     const char *namespace_name;
     const char *name;
     const char *json;
-    enum evidence_state state; /* 0: EVIDENCE_VALID, or as `reason` says */
-    const char *reason;        /* given: the state is EVIDENCE_INVALID */
+    enum evidence_state state; /* 0: EVIDENCE_VALID, or EVIDENCE_INVALID with a reason */
+    const char *reason;        /* not NULL: the state is EVIDENCE_INVALID */
 };
 
 struct helper_labels {
@@ -44,16 +43,16 @@ struct helper_labels {
     const char *audit;
 };
 
-/* Lists end with an entry without a name. NULL: none. */
+/* Lists end with an entry without a name. NULL: an empty list. */
 struct snapshot *helper_snapshot(struct arena *arena, const struct policy *policy,
                                  const struct helper_labels *namespaces,
                                  const struct helper_document *documents);
 
-/* `payments` requires, `scratch` judges the annotated; evidence for the skill acme/app@1.0.0 with
- * image app, and a baseline that lists the sidecar. */
+/* The namespace `payments` has the level required, `scratch` has annotated. There is evidence for
+ * the skill acme/app@1.0.0 with the image app, and a baseline that lists the sidecar. */
 struct snapshot *helper_world(struct arena *arena);
 
-/* NULL members stand for: UPDATE if old is given, else CREATE; core Pod; payments; p; dev. */
+/* Defaults of NULL members: UPDATE if old is set, otherwise CREATE; core Pod; payments; p; dev. */
 struct helper_review {
     const char *operation;
     const char *group;
@@ -71,20 +70,20 @@ struct str helper_review_text(struct arena *arena, const struct helper_review *r
 
 struct moment helper_moment(const char *text);
 
-/* The decision at HELPER_NOW; what is no 200 fails the test. */
+/* The decision at HELPER_NOW. A status other than 200 fails the test. */
 struct exchange helper_exchange(struct arena *arena, const struct snapshot *snapshot,
                                 const struct helper_review *review);
 
-/* "allowed outcome", and a line `code|place|message` for each finding of the gate. */
+/* "allowed outcome" and a line "code|place|message" for each finding of the gate. */
 struct str helper_summary(struct arena *arena, const struct decision *decision);
 
-/* The same without messages and with the planner's codes behind them. */
+/* The same without messages, followed by the codes of the planner. */
 struct str helper_codes(struct arena *arena, const struct decision *decision);
 
-/* A body of our own, read again. */
+/* Reads a response body. */
 const cJSON *helper_json(struct arena *arena, struct str json);
 
-/* Text of an audit annotation; absent where there is none. */
+/* The text of an audit annotation. Absent if there is none. */
 struct str helper_annotation(struct arena *arena, const struct exchange *exchange, const char *key);
 
 #define cr_assert_text(given, wanted)                                                              \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of an API server as a gate asks: lists and watches of ConfigMaps and Namespaces, and one Namespace.
+"""The part of an API server that a gate uses: lists and watches of ConfigMaps and Namespaces, and reads of one Namespace.
 
-Objects, versions and events are kept like the real one's; what it does wrong is switched on by a test: `silent` (watches
-say nothing), `held` (whoever reads beside the watches waits), `refused` (a status for every call). It can go and come back.
+Objects, versions and events are kept as in a real API server. A test can switch on errors: `silent` (watches send nothing),
+`held` (reads other than watches wait), `refused` (a status for every call). The server can be stopped and started again.
 """
 
 import http.server
@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != "Bearer " + TOKEN:
             self.refuse(401, "Unauthorized", "Unauthorized")
         elif kube.refused:
-            self.refuse(kube.refused, "Forbidden", "configmaps is forbidden: it was told so")
+            self.refuse(kube.refused, "Forbidden", "configmaps is forbidden: the test chose this")
         elif not found:
             self.refuse(404, "NotFound", "the server could not find the requested resource")
         elif query.get("watch") in ("1", "true"):
@@ -70,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with kube.changed:
             while kube.held and kube.up:
                 kube.changed.wait(0.1)
-            if not kube.up:  # it went away with the question
+            if not kube.up:  # the server was stopped during the read
                 self.close_connection = True
                 return
             if name:
@@ -110,9 +110,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return
                 if kube.silent:
                     continue
-                news = [e for e in kube.events if e[0] > seen and e[1] == kind and kube.wanted(e[3], namespace, query)]
+                events = [e for e in kube.events if e[0] > seen and e[1] == kind and kube.wanted(e[3], namespace, query)]
                 version = kube.version
-            for number, _, what, tree in news:
+            for number, _, what, tree in events:
                 self.event(what, dict(tree, kind=KINDS[kind], apiVersion="v1"))
                 seen = number
             if time.monotonic() > marked + BOOKMARK_SEC:
@@ -135,7 +135,7 @@ class Server(http.server.ThreadingHTTPServer):
         return wrapped, peer
 
     def handle_error(self, *_):
-        pass  # a gate that goes away in the middle is no error
+        pass  # a gate that closes the connection is not an error
 
 
 class Kube:
@@ -182,7 +182,7 @@ class Kube:
             self.changed.notify_all()
 
     def put_evidence(self, manifest, document):
-        """A manifest as `sandgate sign` writes it, with the document that it signs."""
+        """A manifest with a signed document, as `sandgate sign` writes it."""
         found = re.search(r'signature\.sandbox\.runx\.dev/([\w.-]+): "?([A-Za-z0-9+/=]+)', manifest)
         name = re.search(r"^  name: \"?([\w.-]+)", manifest, re.M).group(1)
         namespace = re.search(r"^  namespace: \"?([\w.-]+)", manifest, re.M).group(1)
@@ -214,12 +214,12 @@ class Kube:
             sockets, self.sockets = self.sockets, []
         for wrapped in sockets:
             try:
-                socket.socket.shutdown(wrapped, socket.SHUT_RDWR)  # below TLS: no goodbye
+                socket.socket.shutdown(wrapped, socket.SHUT_RDWR)  # below TLS, without close_notify
             except OSError:
                 pass
 
     def kubeconfig(self, path, insecure=False, namespace=None):
-        """Writes one that asks this server."""
+        """Writes a kubeconfig for this server."""
         trust = "insecure-skip-tls-verify: true" if insecure else \
             "certificate-authority: " + os.path.join(certificates(), "ca.crt")
         with open(path, "w", encoding="utf-8") as file:

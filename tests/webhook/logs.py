@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Audit events as an API server would write them, with the annotations that the gate really answers."""
+"""Audit events as an API server writes them, with the annotations of real answers of the gate."""
 import json
 import uuid
 
@@ -25,14 +25,14 @@ spec:
 
 
 def answer(manifest):
-    """The gate's response to the manifest's one object."""
+    """The response of the gate to the object in the manifest."""
     _, out, err = run("check", "-f", "-", *IN_WORLD, "-o", "review", stdin=manifest.encode())
     assert out, err
     return json.loads(out)["response"]
 
 
 def go_json(value):
-    """As Go writes it: `<`, `>`, `&` escaped, one line."""
+    """JSON as Go writes it: in one line, with `<`, `>` and `&` escaped."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -41,7 +41,7 @@ def go_json(value):
 
 def event(response, *, hook=HOOK, time="2026-03-01T12:00:01.250000Z", user="dev@example.test", denied=None,
           audit_id=None, **more):
-    """One audit event of that response. denied: by whom, where not as the response says."""
+    """An audit event for that response. denied: the webhook that denied it, if it is not this one."""
     by = hook if denied is None and not response["allowed"] else denied
     status = {"metadata": {}, "code": 201}
     if by:
@@ -63,7 +63,7 @@ def log(*events):
 
 
 def changed(response, **annotations):
-    """The response with other audit annotations; None takes one away, _ stands for -."""
+    """The response with other audit annotations. None removes one; _ in a name means -."""
     values = dict(response["auditAnnotations"])
     for key, value in annotations.items():
         values[key.replace("_", "-")] = value

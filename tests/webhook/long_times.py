@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract's real times, as section 8 and case F02 give them: four minutes, so not part of ctest.
+"""The real times of the contract (section 8 and case F02). They take four minutes, so this file is not part of ctest.
 
     SANDGATE=build/sandgate python3 -B tests/webhook/long_times.py
 """
@@ -44,7 +44,7 @@ class Times(unittest.TestCase):
                 self.assertTrue(client.ends(1))
                 self.assertNotIn(b"200", client.left)
 
-    def test_idle_for_170_seconds_is_no_fault_and_180_end_it(self):
+    def test_a_connection_is_kept_for_170_idle_seconds_and_closed_after_180(self):
         failures = []
 
         def idle(first, silence, ended):

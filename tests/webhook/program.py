@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the program share: running it, keys, a world to judge in."""
+"""Runs the program for tests. Also keys, and a configuration with evidence."""
 import json
 import os
 import pathlib
@@ -27,7 +27,7 @@ requirements:
 
 
 def run(*arguments, stdin=b"", program=PROGRAM, **environment):
-    """(exit status, standard output, standard error), texts where they are UTF-8."""
+    """(exit status, standard output, standard error). The outputs must be UTF-8."""
     env = {**os.environ, "TERM": "xterm", **environment}
     done = subprocess.run([program, *map(str, arguments)], input=stdin, capture_output=True,
                           env=env, timeout=120, check=False)
@@ -35,7 +35,7 @@ def run(*arguments, stdin=b"", program=PROGRAM, **environment):
 
 
 def run_on_terminal(*arguments, answer=None, **environment):
-    """(exit status, all that appeared on the terminal); answer is typed at the first prompt."""
+    """(exit status, output on the terminal). answer is typed at the first prompt."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(PROGRAM, [PROGRAM, *map(str, arguments)],
@@ -61,7 +61,7 @@ def openssl(*arguments):
 
 
 class Case(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test with its own directory."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sandgate-program-"))
@@ -74,7 +74,7 @@ class Case(unittest.TestCase):
         return path
 
     def assert_run(self, status, *arguments, **options):
-        """Standard output of a run that ends so."""
+        """Runs the program, expects this exit status, and returns standard output."""
         got, out, err = run(*arguments, **options)
         self.assertEqual(got, status, f"{arguments}\n{out}\n{err}")
         self.out, self.err = out, err

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
+#define _GNU_SOURCE /* for PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
 #include "self_fake.h"
 
 #include <errno.h>
@@ -60,11 +60,11 @@ static void put(struct fake *fake, struct str key, struct str base64)
 
 static struct str decode(const char *base64, struct arena *arena)
 {
-    size_t room = base64 != NULL ? strlen(base64) : 0, length = 0;
-    unsigned char *bytes = arena_alloc(arena, room, 1);
+    size_t size = base64 != NULL ? strlen(base64) : 0, length = 0;
+    unsigned char *bytes = arena_alloc(arena, size, 1);
 
     fake_assert(bytes != NULL, "out of memory");
-    if (base64 == NULL || base64_decode(str_of(base64), room, bytes, &length) < 0)
+    if (base64 == NULL || base64_decode(str_of(base64), size, bytes, &length) < 0)
         return STR("");
     return (struct str){.ptr = (const char *)bytes, .len = length};
 }
@@ -107,7 +107,7 @@ void fake_wipe_bundles(struct fake *fake)
 
 void fake_init(struct fake *fake)
 {
-    /* recursive: `between` may make calls of its own */
+    /* recursive, because `between` can make calls */
     *fake = (struct fake){.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 }
 

@@ -3,8 +3,8 @@
 #define TESTS_SELF_FAKE_H
 
 /*
- * self_fake - an API server of two objects, a Secret and a ValidatingWebhookConfiguration, in the
- * place of k8s/api: link with --wrap=api_do,--wrap=api_encode.
+ * self_fake - an API server with two objects, a Secret and a ValidatingWebhookConfiguration. It
+ * replaces k8s/api if the program is linked with --wrap=api_do,--wrap=api_encode.
  */
 
 #include <pthread.h>
@@ -19,24 +19,25 @@ struct fake {
     pthread_mutex_t lock;
     struct {
         char key[32];
-        char *value; /* base64; NULL: free place */
+        char *value; /* base64; NULL: unused entry */
     } data[FAKE_KEYS];
     char *bundle[FAKE_WEBHOOKS]; /* base64; NULL: no caBundle */
     unsigned secret_version;
     unsigned webhooks_version;
 
-    /* What goes wrong. */
-    int away;                      /* negative errno of every call; 0: it is there */
-    int status[API_DELETE + 1][2]; /* of a method, on Secret and webhooks; 0: fine */
-    int lose;                      /* so many patches are done and their answers lost */
-    void (*between)(struct fake *fake, bool webhooks); /* once, before a patch is looked at */
-    unsigned conflicts;                                /* how many patches came too late */
-    unsigned writes;                                   /* patches of the Secret that were done */
+    /* Errors, chosen by the test. */
+    int away; /* negative errno of every call; 0: reachable */
+    int status[API_DELETE + 1]
+              [2]; /* status of a method on the Secret and on the webhooks; 0: no error */
+    int lose;      /* number of patches that are applied but whose answers are lost */
+    void (*between)(struct fake *fake, bool webhooks); /* called once before a patch is handled */
+    unsigned conflicts; /* number of patches with an outdated version */
+    unsigned writes;    /* number of applied patches of the Secret */
 };
 
 void fake_init(struct fake *fake);
 void fake_done(struct fake *fake);
-/* The text of a key, decoded, in the arena; empty where it is not there. */
+/* The decoded text of a key of the Secret, in the arena. Empty if the key is missing. */
 struct str fake_get(const struct fake *fake, const char *key, struct arena *arena);
 void fake_set(struct fake *fake, const char *key, struct str text);
 void fake_empty_secret(struct fake *fake);

@@ -3,7 +3,7 @@
 #define TESTS_SELF_SITE_H
 
 /*
- * self_site - replicas of a gate around one fake API server, with clocks that tests turn.
+ * self_site - replicas of a gate with one fake API server, and clocks that the tests set.
  */
 
 #include "self_fake.h"
@@ -18,25 +18,25 @@ struct site {
     struct config *config;
     struct log log;
     struct self_replica replicas[SITE_REPLICAS];
-    int64_t skew_sec[SITE_REPLICAS]; /* of a replica's wall clock */
+    int64_t skew_sec[SITE_REPLICAS]; /* of the wall clock of each replica */
     int64_t now_sec;
     uint64_t now_msec;
 };
 
-/* CAs of 90 days, certificates of 9, one name. The log is a file without a name. */
+/* CAs for 90 days, certificates for 9, one name. The log is an unnamed file. */
 void site_open(struct site *site);
 void site_done(struct site *site);
 
 void site_reconcile(struct site *site, size_t replica);
 /* All replicas look every so many seconds, for so long. */
 void site_live(struct site *site, int64_t seconds, int64_t step_sec);
-/* A replica that knows nothing. */
+/* Restarts a replica without any state. */
 void site_restart(struct site *site, size_t replica);
 void site_set_names(struct site *site, const struct str_list *names);
-/* All that was logged, in the arena. */
+/* The whole log, in the arena. */
 struct str site_log(const struct site *site, struct arena *arena);
 
-/* Whether a CA is in all caBundles. */
+/* Whether the CA is in every caBundle. */
 bool site_covers(const struct site *site, const struct certificate_id *ca);
 
 #endif

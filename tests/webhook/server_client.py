@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real TLS client and the program that the server tests drive. Loopback only, free ports only."""
+"""A real TLS client, and the program of the server tests. Both use loopback and free ports only."""
 
 import os
 import re
@@ -17,13 +17,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from certificates import certificates, forget_certificates  # noqa: E402
 
 PROGRAM = os.environ.get("SERVER_PROGRAM", "")
-# Under sanitizers all is slower: a bound is this many times what the contract says.
+# Times of the contract are multiplied by this, because sanitizers make everything slower.
 SLACK = float(os.environ.get("SERVER_TEST_SLACK", "1"))
 JSON = "Content-Type: application/json\r\n"
 
 
 class Program:
-    """The server around a gate of strings; see server_program.c."""
+    """The server with the test gate of server_program.c."""
 
     def __init__(self, **options):
         self.folder = tempfile.mkdtemp(prefix="sandgate-server-")
@@ -41,7 +41,7 @@ class Program:
         return self
 
     def say(self, line):
-        """Sends a command; returns what was printed before `done`."""
+        """Sends a command. Returns its output before the line `done`."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         said = []
@@ -60,7 +60,7 @@ class Program:
             return file.read()
 
     def metric(self, line):
-        """The value behind that start of a line on the admin port."""
+        """The value of the metric whose line begins with this text."""
         status, _, body = plain_get(self.admin, "/metrics")
         assert status == 200, status
         found = re.search("^%s ([0-9.]+)$" % re.escape(line), body.decode(), re.M)
@@ -92,7 +92,7 @@ def context(certificate=None, alpn=None, versions=None, authority=None):
 
 
 class Client:
-    """One connection."""
+    """A connection to the server."""
 
     def __init__(self, port, host="127.0.0.1", tls=None, name="localhost", source=None, timeout=30):
         self.plain = socket.create_connection(
@@ -114,11 +114,11 @@ class Client:
         self.socket.sendall(data if isinstance(data, bytes) else data.encode())
 
     def end_writing(self):
-        """Half-closes below TLS, as a client does that has no more to ask."""
+        """Half-closes the connection below TLS, as a client does that sends no more requests."""
         socket.socket.shutdown(self.socket, socket.SHUT_WR)
 
     def ends(self, within):
-        """Whether the server ends the connection within so many seconds; what came is kept."""
+        """Whether the server closes the connection within this number of seconds. Received bytes are kept."""
         self.socket.settimeout(within)
         try:
             while True:
@@ -134,11 +134,11 @@ class Client:
     def _more(self):
         data = self.socket.recv(65536)
         if not data:
-            raise ConnectionError("the server ended the connection")
+            raise ConnectionError("the server closed the connection")
         self.left += data
 
     def answer(self, head_only=False):
-        """Status, header fields by lower-cased name, body."""
+        """Reads a response: status, header fields by lower-case name, body."""
         while b"\r\n\r\n" not in self.left:
             self._more()
         head, self.left = self.left.split(b"\r\n\r\n", 1)
@@ -173,7 +173,7 @@ def plain_get(port, path, method="GET"):
 
 
 def read_answer(plain):
-    """Status, fields and body of the one answer that the connection ends with."""
+    """Reads a response up to the end of the connection: status, header fields, body."""
     data = b""
     while True:
         more = plain.recv(65536)
@@ -187,7 +187,7 @@ def read_answer(plain):
 
 
 def seconds_until_end(plain, limit):
-    """How long the server leaves a bare socket open, at most limit."""
+    """The seconds until the server closes a socket without TLS, at most limit."""
     begun = time.monotonic()
     while time.monotonic() - begun < limit:
         if select.select([plain], [], [], 0.05)[0]:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_program - the real server around a gate of strings, driven by tests.
+ * server_program - the real server with a test gate, for the tests in Python.
  *
  *   server_program CERTIFICATES [KEY=VALUE…]
  *
- * Prints `webhook PORT` and `admin PORT`, then obeys lines on standard input: reload, ready, drain,
- * stop MSEC. What a review asks stands in its text: `slow=MSEC`, `arena=BYTES`, `mute`.
+ * Prints `webhook PORT` and `admin PORT`, then reads commands from standard input: reload, ready,
+ * drain, stop MSEC. The text of a review controls the answer: `slow=MSEC`, `arena=BYTES`, `mute`.
  */
 #include <errno.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static struct snapshot *program_snapshot(struct runtime *runtime)
     return snapshot_store_get(runtime->store);
 }
 
-/* The number behind `name=` in the text, else 0. */
+/* The number after `name=` in the text, or 0. */
 static uint64_t asked(struct str text, const char *name)
 {
     size_t name_bytes = strlen(name);

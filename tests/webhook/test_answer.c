@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 7: the response, its bounds, and its two formats; section 8: bodies of kind Status. */
+/* test_answer - section 7: the response, its limits and its two formats; section 8: bodies of kind
+ * Status. */
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static struct str write_json(struct arena *arena, const struct decision *d)
     return body;
 }
 
-Test(answer, is_only_a_response)
+Test(answer, has_only_a_response)
 {
     cleanup_arena struct arena arena = {0};
     struct decision d = {.allowed = true,
@@ -66,7 +67,7 @@ Test(answer, denies_with_a_status)
         "\"subject\":\"n/Pod/p\"}}}");
 }
 
-Test(answer, is_unavailable_for_a_while)
+Test(answer, unavailable_has_retry_after)
 {
     cleanup_arena struct arena arena = {0};
     struct str body = {0};
@@ -83,7 +84,7 @@ Test(answer, is_unavailable_for_a_while)
                          "      retryAfterSeconds: 1\n");
 }
 
-Test(answer, writes_errors_as_status)
+Test(answer, errors_are_written_as_status)
 {
     static const struct {
         int code;
@@ -116,7 +117,7 @@ Test(answer, writes_errors_as_status)
     }
 }
 
-/* A decision with so many findings, each with such a message and place. */
+/* A decision with this number of findings, each with this message and place. */
 static struct decision many_findings(struct arena *arena, size_t count, const char *message,
                                      const char *place)
 {
@@ -154,7 +155,7 @@ static void check_text(struct str s, bool line_feeds)
     }
 }
 
-/* 2 KiB, whole lines, and how many are left out; nothing that a terminal obeys. */
+/* 2 KiB, whole lines, the number of omitted findings, and no control characters. */
 Test(answer, keeps_the_message_short)
 {
     for (size_t count = 1; count < 60; count++) {
@@ -180,8 +181,8 @@ Test(answer, keeps_the_message_short)
     }
 }
 
-/* What would be admitted stands behind what is wrong. */
-Test(answer, ends_with_the_plan_that_would_be_ready)
+/* The advice follows the findings. */
+Test(answer, message_ends_with_the_advice)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *world = helper_world(&arena);
@@ -211,7 +212,7 @@ Test(answer, ends_with_the_plan_that_would_be_ready)
     snapshot_unref(world);
 }
 
-Test(answer, keeps_long_texts_at_character_boundaries)
+Test(answer, long_texts_are_cut_at_a_character)
 {
     cleanup_arena struct arena arena = {0};
     struct decision d = many_findings(&arena, 2, repeat(&arena, "\xE2\x82\xAC", 3000),
@@ -232,8 +233,8 @@ Test(answer, keeps_long_texts_at_character_boundaries)
         check_text(warnings[i], false);
 }
 
-/* At most 8 of 256 characters, only when allowed, the rest is counted. */
-Test(answer, keeps_warnings_few)
+/* At most 8 warnings of 256 characters, only if allowed; the others are counted. */
+Test(answer, warnings_are_limited)
 {
     for (size_t count = 1; count < 12; count++) {
         cleanup_arena struct arena arena = {0};
@@ -268,8 +269,8 @@ static size_t annotation_size(const struct exchange *e, struct arena *arena, con
     return buffer_audit_size(helper_annotation(arena, e, key));
 }
 
-/* A pod that says as much as it can: each annotation within its bound, all within 32 KiB, and the
- * input is what goes first. */
+/* A pod with the largest possible annotations: each audit annotation is within its limit, all are
+ * within 32 KiB, and the input is omitted first. */
 Test(answer, keeps_audit_annotations_in_bounds)
 {
     static const size_t sizes[] = {1, 5, 20, 60, 100};
@@ -303,7 +304,7 @@ Test(answer, keeps_audit_annotations_in_bounds)
         cr_assert_leq(annotation_size(&e, &arena, "packet"), ANSWER_MAX_PACKET_BYTES);
         cr_assert_leq(annotation_size(&e, &arena, "input"), ANSWER_MAX_INPUT_BYTES);
         cr_assert_leq(annotation_size(&e, &arena, "findings"), ANSWER_MAX_FINDINGS_BYTES);
-        /* what is cut still reads, and says so */
+        /* a shortened packet can be read and is marked */
         (void)helper_json(&arena, helper_annotation(&arena, &e, "packet"));
         cr_assert_gt(
             cJSON_GetArraySize(helper_json(&arena, helper_annotation(&arena, &e, "findings"))), 0);
@@ -316,8 +317,8 @@ Test(answer, keeps_audit_annotations_in_bounds)
     }
 }
 
-/* The same answer read out of YAML by our own strict reader. */
-Test(answer, says_the_same_in_yaml)
+/* The strict reader gets the same answer from YAML. */
+Test(answer, yaml_equals_json)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -347,7 +348,7 @@ Test(answer, says_the_same_in_yaml)
     snapshot_unref(snapshot);
 }
 
-/* Evidence in use that ends soon is worth a word, also to whoever is admitted. */
+/* Evidence in use that expires soon gives a warning, also for an admitted pod. */
 Test(answer, warns_of_expiries)
 {
     cleanup_arena struct arena arena = {0};

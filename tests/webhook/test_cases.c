@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of tests/cases/index.json that is a review and needs no wire, through the door that
- * server and commands use. What the row leaves open is held to what holds for every answer. */
+/* test_cases - every row of tests/cases/index.json that is a review and needs no connection,
+ * through exchange_review(), which the server and the commands use. Checks the row, and properties
+ * that hold for every answer. */
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -23,11 +24,11 @@ extern char **environ;
 struct run {
     struct arena *arena;
     const cJSON *expect;
-    const cJSON *response; /* of a 200 */
+    const cJSON *response; /* for status 200 */
     const cJSON *annotations;
-    const cJSON *findings;        /* of the gate */
-    const cJSON *packet_findings; /* of the packet */
-    const char *input;            /* for messages */
+    const cJSON *findings;        /* findings of the gate */
+    const cJSON *packet_findings; /* findings of the packet */
+    const char *input;            /* name of the row, for messages */
     const char *config;
     size_t failures;
 };
@@ -47,7 +48,7 @@ static const char *path_of(struct arena *arena, struct str relative)
     return path.ptr;
 }
 
-/* Runs an input that is a program; OUT among its arguments is the file that it writes. */
+/* Runs a program that generates the input. The argument OUT is replaced by the file to write. */
 static struct str run_program(struct arena *arena, const char *program, const cJSON *arguments)
 {
     char folder[] = "/tmp/sandgate-cases-XXXXXX";
@@ -155,7 +156,7 @@ static void check_annotations(struct run *run)
     }
 }
 
-/* The recorded input plans to the recorded packet, byte for byte. */
+/* Planning the recorded input gives the recorded packet, byte for byte. */
 static void check_replay(struct run *run)
 {
     struct str packet = tree_get_text(run->annotations, "packet");
@@ -272,7 +273,7 @@ static size_t run_row(const cJSON *row)
     return run.failures;
 }
 
-/* Rows that say `via: http` are about the wire: sizes of bodies among them. */
+/* Rows with `via: http` test the HTTP server, for example the size of bodies. */
 static void run_case(const char *name, size_t wanted_rows)
 {
     cleanup_arena struct arena arena = {0};

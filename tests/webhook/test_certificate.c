@@ -20,7 +20,7 @@ static struct certificate read_one(struct str pem, struct arena *arena)
     return bundle.items[0];
 }
 
-Test(certificate, what_was_made_reads_back)
+Test(certificate, a_new_certificate_is_read_again)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair ca = {0}, serving = {0};
@@ -46,7 +46,7 @@ Test(certificate, what_was_made_reads_back)
     cr_assert(!certificate_is_signed(serving.certificate, serving.certificate));
 }
 
-Test(certificate, is_signed_by_its_own_ca_alone)
+Test(certificate, is_signed_only_by_its_own_ca)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair ca = {0}, other = {0}, serving = {0};
@@ -61,7 +61,7 @@ Test(certificate, is_signed_by_its_own_ca_alone)
     cr_assert_eq(certificate_make_serving(&other, &names, NOW, 9, &arena, &ca), -EBADMSG);
 }
 
-Test(certificate, lives_no_longer_than_its_ca)
+Test(certificate, does_not_outlive_its_ca)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair ca = {0}, serving = {0};
@@ -76,7 +76,7 @@ Test(certificate, lives_no_longer_than_its_ca)
     cr_assert_eq(read_one(serving.certificate, &arena).from_sec, NOW - 300);
 }
 
-Test(certificate, a_century_is_not_too_long)
+Test(certificate, a_lifetime_of_a_century_is_possible)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair ca = {0};
@@ -85,7 +85,7 @@ Test(certificate, a_century_is_not_too_long)
     cr_assert_eq(read_one(ca.certificate, &arena).to_sec, NOW + 36500 * DAY);
 }
 
-Test(certificate, a_bundle_passes_over_what_is_none)
+Test(certificate, a_bundle_skips_texts_that_are_not_certificates)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair a = {0}, b = {0};
@@ -109,7 +109,7 @@ Test(certificate, a_bundle_passes_over_what_is_none)
     cr_assert(bundle.flawed);
 }
 
-Test(certificate, a_bundle_has_its_limits)
+Test(certificate, a_bundle_is_limited)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_bundle bundle = {0};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates of our own making, as OpenSSL and a TLS client of its own see them."""
+"""OpenSSL and the TLS client of Python accept the certificates that the gate makes."""
 
 import datetime
 import os
@@ -53,7 +53,7 @@ class Made(unittest.TestCase):
             done = self.verify("ca.crt", "-purpose", "sslserver", "-verify_hostname", name)
             self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_openssl_refuses_another_name_another_ca_and_another_use(self):
+    def test_openssl_rejects_another_name_another_ca_and_another_use(self):
         for authority, more, what in (
                 ("ca.crt", ("-verify_hostname", "other.svc"), "hostname mismatch"),
                 ("other.crt", (), "unable to get local issuer certificate"),
@@ -86,7 +86,7 @@ class Made(unittest.TestCase):
             self.assertAlmostEqual(self.date(name, "startdate"), self.begun - 300, delta=60)
             self.assertAlmostEqual(self.date(name, "enddate"), self.begun + days * 86400, delta=60)
 
-    def test_serial_numbers_and_subjects_are_never_the_same(self):
+    def test_serial_numbers_and_subjects_are_unique(self):
         serials, subjects = set(), set()
         for _ in range(8):
             subprocess.run((PROGRAM, self.folder) + NAMES, check=True)
@@ -98,7 +98,7 @@ class Made(unittest.TestCase):
         self.assertEqual((len(serials), len(subjects)), (24, 24))
         self.assertEqual({len(serial) for serial in serials}, {32})
 
-    def test_a_client_that_trusts_the_ca_shakes_hands(self):
+    def test_handshake_with_a_client_that_trusts_the_ca(self):
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.load_cert_chain(self.path("tls.crt"), self.path("tls.key"))
         client = ssl.create_default_context(cafile=self.path("ca.crt"))

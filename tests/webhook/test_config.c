@@ -9,7 +9,7 @@
 
 #define PATH_BYTES 64
 
-/* A folder of its own with a gate.yaml in it. */
+/* A new directory with a gate.yaml. */
 struct place {
     char folder[PATH_BYTES];
     char file[PATH_BYTES + sizeof("/gate.yaml")];
@@ -35,7 +35,7 @@ static void remove_config(const struct place *place)
     cr_assert_eq(rmdir(place->folder), 0);
 }
 
-/* The configuration of a text that is right. */
+/* The configuration of a valid text. */
 static struct config *read_right(const char *text)
 {
     struct place place = write_config(text);
@@ -53,7 +53,7 @@ static struct config *read_right(const char *text)
     return config;
 }
 
-/* All errors of a text as `LINE:COL: what` lines. */
+/* All errors of a text, as lines `LINE:COL: TEXT`. */
 static void assert_wrong(const char *text, const char *wanted)
 {
     struct place place = write_config(text);
@@ -198,7 +198,7 @@ Test(config, named_namespaces_limit_a_cluster)
     config_unref(c);
 }
 
-Test(config, certificates_of_its_own_are_read)
+Test(config, self_made_certificates_are_configured)
 {
     struct config *c = read_right("tls:\n"
                                   "  self:\n"
@@ -247,7 +247,7 @@ Test(config, every_key_is_read)
     config_unref(c);
 }
 
-Test(config, a_kind_may_be_left_without_signers)
+Test(config, a_kind_can_have_no_signers)
 {
     struct config *c = read_right("keyring: {kinds: {SandboxExemption: {keys: []}}}\n"
                                   "evidence: {source: cluster}\n");
@@ -291,7 +291,7 @@ Test(config, every_key_of_the_policy_is_read)
     config_unref(c);
 }
 
-Test(config, relative_paths_begin_at_the_files_own_folder)
+Test(config, relative_paths_begin_at_the_directory_of_the_file)
 {
     struct place place = write_config("tls: {certificate: tls/a.crt, key: /abs/a.key}\n"
                                       "decisionLog: {path: log}\n");
@@ -408,7 +408,7 @@ static const struct {
     {"drainSeconds: 3601\n", "1:15: drainSeconds must be a whole number from 0 to 3600\n"},
 };
 
-Test(config, what_the_contract_does_not_allow_is_refused_with_its_place)
+Test(config, invalid_values_are_rejected_with_their_place)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
         assert_wrong(refused[i].text, refused[i].wanted);
@@ -438,7 +438,7 @@ Test(config, plain_scalars_with_two_readings_are_refused)
     remove_config(&place);
 }
 
-Test(config, file_that_is_not_there_is_no_configuration)
+Test(config, a_missing_file_is_an_error)
 {
     struct arena arena = {0};
     struct config *config = NULL;
@@ -448,7 +448,7 @@ Test(config, file_that_is_not_there_is_no_configuration)
     arena_release(&arena);
 }
 
-Test(config_address, clear_ones_are_read)
+Test(config_address, valid_addresses_are_read)
 {
     static const struct {
         const char *text;
@@ -473,7 +473,7 @@ Test(config_address, clear_ones_are_read)
     }
 }
 
-Test(config_address, others_are_refused_and_leave_the_result_alone)
+Test(config_address, invalid_addresses_are_rejected_and_do_not_change_the_result)
 {
     static const char *const texts[] = {
         "",          "8443",      "::1:8443",      "fd00::10", "[::1]",

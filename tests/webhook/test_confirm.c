@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked before a decision is final, and what is said where no answer came. */
+/* test_confirm - the questions before a decision is final, and the error if there is no answer. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 #define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}
 
-/* The letters of what is open, in their order, while the snapshot is not stale; a small one denies
- * nothing. */
+/* The letters of the open questions in their order, while the snapshot is not stale. A question in
+ * lower case does not deny. */
 static const struct row {
     struct decision decision;
     const char *open;
-    bool depends; /* on the snapshot at all */
+    bool depends; /* whether the decision depends on the snapshot */
 } rows[] = {
     {{.allowed = true, .outcome = OUTCOME_NOT_EVALUATED}, "", false},
     {{.allowed = true, .outcome = OUTCOME_UNCHANGED}, "", false},
@@ -26,7 +26,7 @@ static const struct row {
     {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true}, "", true},
     {{.outcome = OUTCOME_UNUSABLE, LOOKED, .judged = true}, "", true},
     {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true, .namespace_unseen = true}, "N", true},
-    /* a miss that another reason makes up for: an exemption, an annotation that stands alone */
+    /* missing evidence that does not matter: an exemption, or an accepted unsigned annotation */
     {{.allowed = true, .outcome = OUTCOME_EXEMPT, LOOKED, .judged = true, .evidence_missed = true},
      "",
      true},
@@ -76,7 +76,7 @@ static enum cluster_question question_of(char letter)
                                             : CLUSTER_FRESH;
 }
 
-/* One way to say what must come: letter by letter. */
+/* Expects these questions, letter by letter. */
 static struct confirm wanted_of(const char *open, const struct confirm_history *history)
 {
     for (; *open != '\0'; open++) {
@@ -85,8 +85,8 @@ static struct confirm wanted_of(const char *open, const struct confirm_history *
         if (!history->asked[q])
             return (struct confirm){.step = CONFIRM_ASK, .question = q};
         if (*open == 'e')
-            continue; /* it would only warn: it does so without an answer too */
-        /* an answer that there is no such namespace leaves it open */
+            continue; /* it would only warn, and does so without an answer too */
+        /* the answer that the namespace does not exist leaves the question open */
         if (history->results[q] != 0 || q == CLUSTER_NAMESPACE)
             return (struct confirm){
                 .step = CONFIRM_DENY, .question = q, .result = history->results[q]};
@@ -94,7 +94,7 @@ static struct confirm wanted_of(const char *open, const struct confirm_history *
     return (struct confirm){.step = CONFIRM_FINAL};
 }
 
-/* History number n of all: each question not asked, answered, or failed in one of four ways. */
+/* The nth of all histories: each question not asked, answered, or failed in one of four ways. */
 static struct confirm_history history_of(unsigned n)
 {
     static const int results[] = {0, 0, -ETIMEDOUT, -EBUSY, -EIO, -ESHUTDOWN};
@@ -127,7 +127,7 @@ Test(confirm, asks_what_is_open_and_each_question_once)
     }
 }
 
-/* Whatever is answered, a request comes to an end after three questions. */
+/* A request ends after at most three questions, with any answers. */
 Test(confirm, ends_for_every_decision)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -146,7 +146,7 @@ Test(confirm, ends_for_every_decision)
     }
 }
 
-Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
+Test(confirm, error_names_the_question_and_the_reason)
 {
 #define DO                                                                                         \
     "; try again; if this persists, ask an administrator to check the gate's log and the metric "  \
@@ -195,7 +195,7 @@ Test(confirm, says_what_was_waited_for_and_why_there_is_no_answer)
     }
 }
 
-/* What was allowed before is denied, and at no limit of memory anything else. */
+/* An allowed decision becomes a denial, and never anything else at any limit of memory. */
 Test(confirm, a_denial_takes_the_place_of_an_admission)
 {
     static const char body[] =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, their replay and their rows, where a file cannot show it: bounds, cut packets, memory. */
+/* test_event - events, their replay and their rows, for what tests with files cannot show: limits,
+ * shortened packets and failing allocations. */
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -41,8 +42,8 @@ static enum event_kind kind_of(const char *text, size_t *ret_count)
     return kind;
 }
 
-/* What is passed over unread gets the kind that reading gives, where it can be told. */
-Test(event, kinds_are_told_with_and_without_reading)
+/* A line that the quick check skips has the kind that a full read would give. */
+Test(event, quick_check_and_full_read_agree_on_the_kind)
 {
     static const struct {
         const char *text;
@@ -85,7 +86,7 @@ Test(event, kinds_are_told_with_and_without_reading)
     }
 }
 
-Test(event, more_webhooks_than_the_limit_are_left_out)
+Test(event, entries_over_the_limit_are_omitted)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, 64 * 1024);
@@ -101,7 +102,7 @@ Test(event, more_webhooks_than_the_limit_are_left_out)
     cr_assert(str_equal(events.items[7].webhook, STR("h7")));
 }
 
-Test(event, findings_beyond_the_limit_are_counted)
+Test(event, findings_over_the_limit_are_counted)
 {
     cleanup_arena struct arena arena = {0};
     struct buffer b = buffer_make(&arena, 64 * 1024);
@@ -190,7 +191,7 @@ static void make_cut(struct arena *arena, struct event *event)
     cr_assert_eq(event_read_inner(event->packet, arena, &event->packet_tree), 0);
 }
 
-Test(replay, cut_packet_is_compared_by_its_digest_and_as_it_is_cut)
+Test(replay, a_shortened_packet_is_compared_with_its_digest)
 {
     cleanup_arena struct arena arena = {0};
     struct event event = {0};
@@ -206,7 +207,7 @@ Test(replay, cut_packet_is_compared_by_its_digest_and_as_it_is_cut)
     cr_assert(!str_present(replay.diff));
 }
 
-Test(replay, lists_that_grow_or_shrink_are_named_at_their_first_item)
+Test(replay, the_first_difference_is_named)
 {
     static const struct {
         const char *old, *again, *where, *diff;
@@ -239,7 +240,7 @@ Test(replay, lists_that_grow_or_shrink_are_named_at_their_first_item)
     }
 }
 
-/* The whole way of one line, once with each allocation refused. */
+/* Reads one line and reports it, with the nth allocation failing, for every n. */
 static void sweep(const char *text)
 {
     bool failed = false;
@@ -271,7 +272,7 @@ static void sweep(const char *text)
             r = report_csv(&report, sink);
         failed = failing_arena_disarm();
         cr_assert(r == 0 || (failed && r == -ENOMEM), "allocation %zu: %d", n, r);
-        /* a row without room is counted, a denial never gone */
+        /* a row without memory is counted, so that no denial is lost */
         cr_assert(r != 0 ||
                   report.totals.denied + report.totals.violates + report.totals.unknown == 1);
         (void)fclose(sink);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sign, verify and evidence, against openssl in both directions."""
+"""The commands sign, verify and evidence, with openssl as the other side."""
 import base64
 import json
 import os
@@ -31,7 +31,7 @@ class Keys(Case):
         return key
 
     def sign(self, *arguments, document=None, **options):
-        """The manifest on standard output, and as a file."""
+        """Signs. Returns the manifest and a file with it."""
         out = self.assert_run(0, "sign", *arguments, document or self.document, **options)
         return out, self.write("signed.yaml", out)
 
@@ -46,7 +46,7 @@ class Keys(Case):
 
 
 class Sign(Keys):
-    def test_what_is_signed_verifies_here_and_with_openssl(self):
+    def test_our_signature_verifies_here_and_with_openssl(self):
         for name, kind in KINDS.items():
             key = self.make_key(name, *kind)
             manifest, path = self.sign("--key", key)
@@ -64,7 +64,7 @@ class Sign(Keys):
                 openssl("dgst", digest, "-verify", public, *(pss if name == "pss" else ()),
                         "-signature", signature, self.document)
 
-    def test_what_openssl_signs_verifies_here(self):
+    def test_a_signature_of_openssl_verifies_here(self):
         for name, kind in KINDS.items():
             key, out = self.make_key(name, *kind), self.folder / "sig"
             if name == "ed25519":
@@ -83,7 +83,7 @@ class Sign(Keys):
             result, = self.verify(0, self.write("x.json", json.dumps(manifest)))
             self.assertEqual(result["keys"], [name])
 
-    def test_manifest_is_what_the_contract_shows(self):
+    def test_manifest_has_the_form_of_the_contract(self):
         key = self.make_key("release-2026", *KINDS["ed25519"])
         manifest, _ = self.sign("--key", key, "--namespace", "payments")
         signature = base64.b64encode(self.signature_of(manifest, "release-2026")).decode()
@@ -101,7 +101,7 @@ data:
   sandbox.yaml: |
 {block}""")
 
-    def test_bytes_are_kept_whatever_they_are(self):
+    def test_all_bytes_of_a_document_are_kept(self):
         key = self.make_key("k", *KINDS["p256"])
         for text in (DOCUMENT.rstrip("\n"), DOCUMENT + "\n\n", DOCUMENT.replace("\n", "\r\n"),
                      "# blanks   \n" + DOCUMENT, "#\ttab\n" + DOCUMENT, "\n" + DOCUMENT,
@@ -132,7 +132,7 @@ data:
         self.assertEqual(sorted(os.listdir(self.folder)),
                          ["a.pem", "b.pem", "keyring", "one.yaml", "sandbox.yaml", "signed.yaml"])
 
-    def test_what_else_a_manifest_holds_stays(self):
+    def test_other_parts_of_a_manifest_are_kept(self):
         key = self.make_key("k", *KINDS["p256"])
         manifest = {"apiVersion": "v1", "kind": "ConfigMap", "immutable": True, "metadata": {
             "name": "x", "namespace": "ns", "labels": {"team": "yes"}, "annotations": {"note": "1"}},
@@ -143,7 +143,7 @@ data:
                      '    sandbox.runx.dev/evidence: "true"', "  namespace: ns"):
             self.assertIn(f"\n{line}\n", text)
 
-    def test_document_that_is_no_evidence_is_refused_with_its_place(self):
+    def test_document_that_is_not_evidence_is_rejected_with_its_place(self):
         key = self.make_key("k", *KINDS["p256"])
         rows = [(DOCUMENT + "oops: 1\n", ":8:1: oops is not a known field"),
                 (DOCUMENT.replace("workload: {", "workload: {network: yes, "), ":3:21: "),
@@ -155,7 +155,7 @@ data:
             self.assertEqual(self.assert_run(2, "sign", "--key", key, path), "")
             self.assertTrue(self.err.startswith(f"sandgate: {path}{what}"), self.err)
 
-    def test_keys_of_other_kinds_are_refused(self):
+    def test_keys_of_other_kinds_are_rejected(self):
         rows = [(("RSA", "-pkeyopt", "rsa_keygen_bits:1024"), "an RSA key under 2048 bits"),
                 (("EC", "-pkeyopt", "ec_paramgen_curve:P-521"), "a key on another curve"),
                 (("X25519",), "a key of another kind"),
@@ -171,7 +171,7 @@ data:
         self.assert_run(2, "sign", "--key", sec1, self.document)
         self.assertIn("openssl pkcs8 -topk8", self.err)
 
-    def test_names_that_kubernetes_would_refuse(self):
+    def test_names_that_kubernetes_would_reject_are_rejected(self):
         key = self.make_key("k", *KINDS["p256"])
         for arguments in (("--name", "Not_a_name"), ("--name", "a..b"), ("--namespace", "a.b"),
                           ("--key-id", "release_"), ("--key-id", "x" * 64)):
@@ -196,7 +196,7 @@ class Passphrases(Keys):
             self.verify(0, self.sign("--key", self.key, "--passphrase-file", path)[1])
         self.verify(0, self.sign("--key", self.key, "--passphrase-env", "PW", PW="secret")[1])
 
-    def test_wrong_or_missing_ones_are_said(self):
+    def test_a_wrong_or_missing_passphrase_is_reported(self):
         self.assert_run(2, "sign", "--key", self.key, "--passphrase-env", "PW", self.document,
                         PW="wrong")
         self.assertEqual(self.err,
@@ -206,14 +206,14 @@ class Passphrases(Keys):
         self.assert_run(2, "sign", "--key", self.key, "--passphrase-file", "a", "--passphrase-env",
                         "b", self.document)
 
-    def test_without_a_terminal_it_says_what_to_give(self):
+    def test_without_a_terminal_the_option_is_named(self):
         done = subprocess.run(["setsid", os.environ["SANDGATE"], "sign", "--key", self.key,
                                self.document], stdin=subprocess.DEVNULL, capture_output=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"give --passphrase-file or --passphrase-env", done.stderr)
 
-    def test_terminal_is_asked_without_echo(self):
+    def test_prompt_on_a_terminal_has_no_echo(self):
         out = self.folder / "out.yaml"
         status, shown = run_on_terminal("sign", "--key", self.key, "-o", out, self.document,
                                         answer=b"secrex\x7ft\n")
@@ -225,7 +225,7 @@ class Passphrases(Keys):
 
 
 class Verify(Keys):
-    def test_result_of_each_manifest_and_the_status_that_wins(self):
+    def test_result_of_each_manifest_and_exit_status(self):
         key = self.make_key("k", *KINDS["p256"])
         text, good = self.sign("--key", key)
         good = self.write("good.yaml", text)
@@ -257,7 +257,7 @@ class Verify(Keys):
         path = self.write("x.yaml", text + "binaryData: {sandbox.yaml: YQ==}\n")
         self.assertFalse(self.verify(1, path)[0]["valid"])
 
-    def test_unknown_keys_and_bad_base64_are_told_apart(self):
+    def test_unknown_keys_and_bad_base64_have_different_results(self):
         key = self.make_key("k", *KINDS["p256"])
         text, _ = self.sign("--key", key)
         extra = "    signature.sandbox.runx.dev/"
@@ -284,7 +284,7 @@ class Evidence(Case):
         self.assertEqual(listed["baseline"]["keys"], ["release-2026", "security-2026"])
         self.assertEqual(listed["baseline"]["state"], "valid")
 
-    def test_expiring_lists_what_ends_within_72_hours(self):
+    def test_expiring_lists_evidence_that_expires_within_72_hours(self):
         def listed(as_of):
             out = self.assert_run(0, "evidence", "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring",
                                   "--expiring", "--as-of", as_of, "-o", "json")
@@ -295,7 +295,7 @@ class Evidence(Case):
         self.assertEqual(listed("2026-03-30T12:00:00Z")["acme-report-1.4.0"], "2026-03-30T12:00:00Z")
         self.assertNotIn("acme-report-1.4.0", listed("2026-03-30T12:00:01Z"))
 
-    def test_what_is_not_valid_says_why(self):
+    def test_invalid_evidence_has_a_reason(self):
         os.mkdir(self.folder / "keyring")
         self.write("keyring/release-2026.pem",
                    (WORLD / "keyring" / "release-2026.pem").read_bytes())
@@ -305,7 +305,7 @@ class Evidence(Case):
         self.assertRegex(out, r"(?m)^sandgate-system +baseline +SandboxBaseline +invalid .*1 of 2 ")
         self.assertNotIn("payments", out)
 
-    def test_bad_start_ends_with_2(self):
+    def test_exit_status_2_if_nothing_can_be_read(self):
         self.write("e/a.yaml", "a: 1\na: 2\n")
         self.assert_run(2, "evidence", "--evidence", self.folder / "e", "--keyring",
                         WORLD / "keyring")

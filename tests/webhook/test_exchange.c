@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request through the house: statuses of section 8 that a body can earn. */
+/* test_exchange - the HTTP statuses of section 8 that depend on the body of a request. */
 
 #include <criterion/criterion.h>
 
@@ -49,7 +49,7 @@ Test(exchange, refuses_what_is_no_review)
     snapshot_unref(snapshot);
 }
 
-Test(exchange, answers_yaml_where_asked)
+Test(exchange, answers_in_yaml_if_requested)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -61,7 +61,7 @@ Test(exchange, answers_yaml_where_asked)
     cr_assert_eq(e.status, 200);
     cr_assert_eq(e.format, ANSWER_YAML);
     cr_assert(str_starts_with(e.body, STR("apiVersion: admission.k8s.io/v1\n")));
-    /* an error is JSON all the same */
+    /* an error is always JSON */
     exchange_review(STR("{}"), DOCUMENT_JSON, ANSWER_YAML, snapshot, helper_moment(HELPER_NOW),
                     &arena, &e);
     cr_assert_eq(e.format, ANSWER_JSON);
@@ -69,7 +69,8 @@ Test(exchange, answers_yaml_where_asked)
     snapshot_unref(snapshot);
 }
 
-/* An arena that may not grow gives 500 at every limit, without a body where there is no room. */
+/* An arena that cannot grow gives 500 at every limit, without a body if there is no memory for it.
+ */
 Test(exchange, never_allows_without_memory)
 {
     cleanup_arena struct arena world = {0};

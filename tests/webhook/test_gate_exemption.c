@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections 4 and 7: one signed exemption that covers all that blocks. */
+/* test_gate_exemption - sections 4 and 7: a signed exemption that covers all blocking findings. */
 
 #include <criterion/criterion.h>
 
 #include "helper.h"
 
 #define OWN "sandgate-system"
-/* Too old, and nothing else wrong: what the exemptions here are asked to waive. */
+/* Evidence that is too old, without other errors: the finding that these exemptions waive. */
 #define STALE                                                                                      \
     "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"acme/old@1.0.0\"},"           \
     "\"requirements\":{\"source_ref\":\"git:x@1\",\"source_digest\":\"sha256:" HELPER_HEX_C "\","  \
@@ -56,7 +56,7 @@ static const struct {
     {EXEMPTION(HERE ",\"skill_refs\":[]", "", LATER), {.object = OLD_POD}, false},
     {EXEMPTION(HERE ",\"image_digests\":[\"sha256:" HELPER_HEX_A "\"]", "", LATER),
      {.object = OLD_POD},
-     false}, /* compared with the identity, never with the images */
+     false}, /* compared with the identity, not with the images */
     {EXEMPTION(HERE ",\"users\":[\"dev\"]", "", LATER), {.object = OLD_POD}, true},
     {EXEMPTION(HERE ",\"users\":[\"de\"]", "", LATER), {.object = OLD_POD}, false},
     {EXEMPTION(HERE ",\"users\":[\"d*\"]", "", LATER), {.object = OLD_POD, .user = ""}, false},
@@ -67,7 +67,7 @@ static const struct {
     {EXEMPTION(HERE ",\"users\":[\"dev\"],\"service_accounts\":[\"ci\"]", "", LATER),
      {.object = OLD_POD},
      false}, /* all given fields must match */
-    /* what is waived: the planner's codes and gate.evidence.*, or what is named */
+    /* waived are the codes of the planner and gate.evidence.*, or the codes that are named */
     {EXEMPTION(HERE, "", LATER), {.object = POD("", HELPER_UNKNOWN, "")}, false},
     {EXEMPTION(HERE, "", LATER), {.object = POD("", "app:1", "")}, false},
     {EXEMPTION(HERE, ",\"findings\":[\"sandbox.requirements.stale\"]", LATER),
@@ -98,14 +98,14 @@ Test(gate_exemption, matches_and_covers)
         cr_assert_eq(d->outcome == OUTCOME_EXEMPT, matches[i].exempt, "row %zu", i);
         if (!matches[i].exempt)
             continue;
-        /* no violation, and the findings stay on the record */
+        /* no violation, and the findings are still recorded */
         cr_assert(d->allowed && !d->violates_warn && !d->violates_audit, "row %zu", i);
         cr_assert(!str_present(helper_annotation(&arena, &e, "violations")));
         cr_assert_gt(d->finding_count + d->plan.finding_count, 0);
     }
 }
 
-/* An exemption elsewhere than in the gate's own namespace is none; nor is one not valid. */
+/* Ignores exemptions outside of the gate's own namespace, and invalid ones. */
 Test(gate_exemption, counts_in_the_gates_own_namespace)
 {
     static const struct helper_document elsewhere[4] = {
@@ -121,8 +121,9 @@ Test(gate_exemption, counts_in_the_gates_own_namespace)
     cr_assert_eq(e.decision.outcome, OUTCOME_NEEDS_MORE_EVIDENCE);
 }
 
-/* Of several the one that ends last, then bytewise by name; one alone must cover all. */
-Test(gate_exemption, chooses_one)
+/* Of several exemptions, the one that expires last; then bytewise by name. A single one must cover
+ * all. */
+Test(gate_exemption, the_exemption_that_expires_last_is_chosen)
 {
     static const struct helper_document by_end[4] = {
         {OWN, "a", EXEMPTION(HERE, "", LATER), 0, NULL},
@@ -148,8 +149,8 @@ Test(gate_exemption, chooses_one)
     cr_assert_eq(e.decision.outcome, OUTCOME_NEEDS_MORE_EVIDENCE);
 }
 
-/* No warning but that of expiring: both ends of the 72 hours are included. */
-Test(gate_exemption, warns_before_it_expiries)
+/* The only warning is that of expiry. Both ends of the 72 hours are included. */
+Test(gate_exemption, warns_before_expiry)
 {
     static const struct {
         const char *end;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 6: every finding with its exact place and message, and what raises none. */
+/* test_gate_findings - section 6: every finding with its exact place and message, and inputs
+ * without findings. */
 
 #include <criterion/criterion.h>
 
@@ -72,11 +73,11 @@ Test(gate_findings, annotations)
              UNKNOWN("sandbox.runx.dev/requirement", "requirements")},
         {POD(APP ",\"sandbox.runx.dev/" HELPER_HEX_A "\":\"x\"", HELPER_APP),
          "denied blocked" UNKNOWN("sandbox.runx.dev/" HELPER_HEX_A, "skill-ref")},
-        /* blank: not given, and no identity */
+        /* blank counts as absent, and is not an identity */
         {POD("\"sandbox.runx.dev/skill-ref\":\" \\t\"", HELPER_APP),
          "denied needs_more_evidence" UNLISTED("spec.containers[0].image", HELPER_HEX_A)},
         {POD("\"sandbox.runx.dev/skill-ref\":\" acme/app@1.0.0\\n\"", HELPER_APP), "allowed ready"},
-        /* two identities: no evidence is looked for */
+        /* two identities: evidence is not searched */
         {POD(APP "," BY_DIGEST, HELPER_APP),
          "denied needs_more_evidence" UNLISTED("spec.containers[0].image", HELPER_HEX_A)},
     };
@@ -121,7 +122,7 @@ Test(gate_findings, requirements_annotation)
     "a class is at most 128 bytes of printable ASCII without <, > and &; correct the annotation, " \
     "or remove it"
 
-Test(gate_findings, conflicts)
+Test(gate_findings, conflicts_of_annotations)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -225,7 +226,7 @@ Test(gate_findings, evidence_expired)
                        "spec.containers[0].image", HELPER_HEX_C) NOT_OWN);
 }
 
-/* The newest wins wherever it lies; no older one steps in for two that differ. */
+/* The newest document wins in any namespace. If two newest ones differ, no older one is used. */
 Test(gate_findings, evidence_conflict)
 {
     static const struct helper_document documents[] = {
@@ -248,14 +249,14 @@ Test(gate_findings, evidence_is_chosen_by_place_scope_and_moment)
 {
     static const struct {
         struct helper_document documents[4];
-        const char *wanted; /* its `evidence` begins so; NULL: missing */
+        const char *wanted; /* beginning of its `evidence`; NULL: missing */
     } rows[] = {
         {{{"payments", "a", REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A), 0, NULL},
           {"sandgate-system", "b", REQUIREMENTS(SKILL, "2026-02-28T12:00:01Z", IMAGE_A), 0, NULL}},
          "sandgate-system/b "},
         {{{"payments", "a", REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A), 0, NULL},
           {"sandgate-system", "b", REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A), 0, NULL}},
-         "payments/a "}, /* the same bytes: no conflict */
+         "payments/a "}, /* equal bytes: no conflict */
         {{{"other", "a", REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A), 0, NULL}}, NULL},
         {{{"sandgate-system", "a",
            REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A ",\"namespaces\":[\"payments\"]"), 0,
@@ -289,7 +290,7 @@ Test(gate_findings, evidence_is_chosen_by_place_scope_and_moment)
     }
 }
 
-/* Which namespaces were looked in, and why each candidate is not valid; five are too many. */
+/* Names the searched namespaces, and why each candidate is invalid, for up to four candidates. */
 Test(gate_findings, evidence_missing_names_candidates)
 {
     static const struct helper_document documents[] = {
@@ -314,7 +315,7 @@ Test(gate_findings, evidence_missing_names_candidates)
         "correct the identity" UNLISTED("spec.containers[0].image", HELPER_HEX_B));
 }
 
-/* A broken baseline blocks where a valid one would count; a revoked one is absent. */
+/* An invalid baseline blocks where a valid one would apply. A revoked one is absent. */
 Test(gate_findings, baselines)
 {
 #define BASELINE "{\"kind\":\"SandboxBaseline\",\"baseline\":{}}"
@@ -342,8 +343,8 @@ Test(gate_findings, baselines)
         "least 1; apply the missing baselines there, signed");
 }
 
-/* `minBaselines` counts those of the gate's own namespace, whatever their scope. */
-Test(gate_findings, baselines_out_of_scope_count)
+/* `minBaselines` counts all baselines of the gate's own namespace, with any scope. */
+Test(gate_findings, minimum_of_baselines_includes_other_scopes)
 {
     static const struct helper_document documents[] = {
         {"sandgate-system", "app", REQUIREMENTS(SKILL, "2026-02-28T12:00:00Z", IMAGE_A), 0, NULL},
@@ -361,7 +362,7 @@ Test(gate_findings, baselines_out_of_scope_count)
                    "denied blocked" UNLISTED("spec.containers[0].image", HELPER_HEX_B) NOT_OWN);
 }
 
-/* Controllers: where annotations belong, and what was taken off. */
+/* Controllers: where annotations belong, and which were removed. */
 Test(gate_findings, annotation_missing_says_where)
 {
     cleanup_arena struct arena arena = {0};
@@ -388,7 +389,7 @@ Test(gate_findings, annotation_missing_says_where)
     snapshot_unref(snapshot);
 }
 
-/* The codes have their texts, and no message holds a control character. */
+/* Every code has a text, and no message contains a control character. */
 Test(gate_findings, messages_are_clean)
 {
     cleanup_arena struct arena arena = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 5: what the planner is given, as the audit annotation `input` shows it. */
+/* test_gate_input - section 5: the input of the planner, as in the audit annotation `input`. */
 
 #include <criterion/criterion.h>
 
@@ -20,31 +20,31 @@
     ",\"allowed_writable_paths\":[" paths "],\"allowed_env\":[" env "]}"
 
 struct row {
-    const char *documents[3]; /* in the gate's own namespace, in this order */
-    const char *requirements; /* the annotation, escaped for JSON; NULL: not given */
+    const char *documents[3]; /* documents in the gate's own namespace, in this order */
+    const char *requirements; /* the annotation, escaped for JSON; NULL: absent */
     const char *input;
 };
 
 static const struct row merged[] = {
-    /* signed alone */
+    /* only signed requirements */
     {{SIGNED(",\"network\":true")}, NULL, WORKLOAD(SOURCE ",\"network\":true") AS_OF "30}"},
-    /* each given field replaces the signed one, which is its ceiling */
+    /* each field of the annotation replaces the signed one, which is its ceiling */
     {{SIGNED(",\"writable_paths\":[\"tmp\"],\"env_allowlist\":[\"B\",\"A\"]")},
      "{\\\"writable_paths\\\":[\\\"tmp/x\\\"],\\\"env_allowlist\\\":null}",
      WORKLOAD(SOURCE ",\"writable_paths\":[\"tmp/x\"],\"env_allowlist\":[\"B\",\"A\"]") AS_OF
      "30" CEILING("false", "true", "\"tmp\"", "\"B\",\"A\"") "}"},
-    /* an absent list admits nothing, an absent network is false, enforcement true */
+    /* absent lists admit nothing; absent network is false, absent enforcement is true */
     {{SIGNED("")}, "{}", WORKLOAD(SOURCE) AS_OF "30" CEILING("false", "true", "", "") "}"},
     {{SIGNED(",\"network\":true,\"require_enforcement\":false")},
      "{}",
      WORKLOAD(SOURCE ",\"network\":true,\"require_enforcement\":false") AS_OF
      "30" CEILING("true", "false", "", "") "}"},
-    /* null and blank do not replace; unknown fields are carried whatever their value */
+    /* null and blank replace nothing; unknown fields are kept with any value */
     {{SIGNED(",\"cwd_policy\":\"workspace\"")},
      "{\\\"cwd_policy\\\":\\\" \\\",\\\"network\\\":null,\\\"odd\\\":null}",
      WORKLOAD(SOURCE ",\"cwd_policy\":\"workspace\",\"odd\":true") AS_OF
      "30" CEILING("false", "true", "", "") "}"},
-    /* narrower is fine, broader keeps the signed one */
+    /* a narrower value is used; for a broader one, the signed value is kept */
     {{SIGNED(",\"cwd_policy\":\"workspace\"")},
      "{\\\"cwd_policy\\\":\\\"skill-directory\\\"}",
      WORKLOAD(SOURCE ",\"cwd_policy\":\"skill-directory\"") AS_OF
@@ -53,19 +53,19 @@ static const struct row merged[] = {
      "{\\\"cwd_policy\\\":\\\"custom\\\"}",
      WORKLOAD(SOURCE ",\"cwd_policy\":\"workspace\"") AS_OF
      "30" CEILING("false", "true", "", "") "}"},
-    /* controls keep the signed value unless that is empty */
+    /* controls keep the signed value if it is not empty */
     {{SIGNED(",\"allowed_syscalls\":[\"read\"],\"resource_limits\":{}")},
      "{\\\"allowed_syscalls\\\":[],\\\"resource_limits\\\":{\\\"cpu\\\":1}}",
      WORKLOAD(SOURCE ",\"allowed_syscalls\":true,\"resource_limits\":true") AS_OF
      "30" CEILING("false", "true", "", "") "}"},
-    /* what cannot be read leaves the signed ones alone, without a ceiling */
+    /* an unreadable annotation leaves the signed requirements, without a ceiling */
     {{SIGNED(",\"network\":true")}, "[]", WORKLOAD(SOURCE ",\"network\":true") AS_OF "30}"},
 };
 
 static const struct row meets[] = {
-    /* no baseline says a word */
+    /* no baseline has this field */
     {{SIGNED(""), BASELINE("", "")}, NULL, WORKLOAD(SOURCE) AS_OF "30,\"baseline\":{}}"},
-    /* network and, enforcement or, of those that say something */
+    /* AND of network and OR of enforcement, of the baselines that have the field */
     {{SIGNED(""), BASELINE("\"network_allowed\":true,\"require_enforcement\":false", ""),
       BASELINE("\"network_allowed\":false,\"require_enforcement\":true", "")},
      NULL,
@@ -76,7 +76,7 @@ static const struct row meets[] = {
      NULL,
      WORKLOAD(SOURCE) AS_OF
      "30,\"baseline\":{\"network_allowed\":true,\"require_enforcement\":false}}"},
-    /* lists: what all that have the field admit, the narrower path of two */
+    /* lists: items admitted by all baselines with the field; the narrower of two paths */
     {{SIGNED(""), BASELINE("\"allowed_writable_paths\":[\"tmp\",\"data/in\",\"b\"]", ""),
       BASELINE("\"allowed_writable_paths\":[\"./tmp//a\",\"data\",\"c\"]", "")},
      NULL,
@@ -90,16 +90,16 @@ static const struct row meets[] = {
       BASELINE("\"allowed_env\":[\"C\",\"A\",\"D\"]", "")},
      NULL,
      WORKLOAD(SOURCE) AS_OF "30,\"baseline\":{\"allowed_env\":[\"A\",\"C\"]}}"},
-    /* one alone stands as it is given */
+    /* a single baseline is used unchanged */
     {{SIGNED(""), BASELINE("\"allowed_env\":[\"C\",\"A\"]", ""), BASELINE("", "")},
      NULL,
      WORKLOAD(SOURCE) AS_OF "30,\"baseline\":{\"allowed_env\":[\"C\",\"A\"]}}"},
-    /* and with the signed ones as a third */
+    /* and with the signed requirements as a third ceiling */
     {{SIGNED(",\"env_allowlist\":[\"A\",\"B\"]"), BASELINE("\"allowed_env\":[\"C\",\"A\"]", "")},
      "{}",
      WORKLOAD(SOURCE ",\"env_allowlist\":[\"A\",\"B\"]") AS_OF
      "30" CEILING("false", "true", "", "\"A\"") "}"},
-    /* the smallest age; a baseline for other namespaces says nothing */
+    /* the smallest age; a baseline for other namespaces is ignored */
     {{SIGNED(""), BASELINE("", ",\"max_age_days\":7"), BASELINE("", ",\"max_age_days\":9")},
      NULL,
      WORKLOAD(SOURCE) AS_OF "7,\"baseline\":{}}"},
@@ -149,22 +149,22 @@ static void check(const struct policy *policy, const struct row *rows, size_t co
     }
 }
 
-Test(gate_input, requirements_merge)
+Test(gate_input, annotation_and_signed_requirements_are_merged)
 {
     const struct policy policy = policy_defaults();
 
     check(&policy, merged, sizeof(merged) / sizeof(merged[0]));
 }
 
-Test(gate_input, baselines_meet)
+Test(gate_input, baselines_are_intersected)
 {
     const struct policy policy = policy_defaults();
 
     check(&policy, meets, sizeof(meets) / sizeof(meets[0]));
 }
 
-/* observed_at ahead by no more than the skew moves as_of there, as it is written. */
-Test(gate_input, clocks_may_differ)
+/* An observed_at in the future, within the clock skew, becomes as_of, exactly as written. */
+Test(gate_input, observation_within_the_clock_skew_moves_as_of)
 {
     static const struct {
         const char *observed_at;
@@ -197,8 +197,8 @@ Test(gate_input, clocks_may_differ)
     }
 }
 
-/* The annotation's requirements stand alone where evidence is missing or expired, no more. */
-Test(gate_input, unsigned_requirements)
+/* The annotation's requirements are used alone only if evidence is missing or expired. */
+Test(gate_input, unsigned_requirements_are_used_if_evidence_is_missing_or_expired)
 {
 #define ANNOTATION                                                                                 \
     "{\\\"source_ref\\\":\\\"git:acme/app@1\\\",\\\"source_digest\\\":\\\"sha256:" HELPER_HEX_C    \

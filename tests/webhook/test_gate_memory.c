@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nth allocation of an exchange fails, for every n: readers, gate, planner and answer give an
- * error, and never an answer that admits more than the one with all its memory. */
+/* test_gate_memory - the nth allocation of an exchange fails, for every n: readers, gate, planner
+ * and answer give an error, and never an answer that admits more than the normal one. */
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static void sweep(const struct snapshot *snapshot, struct str text, enum answer_
     cr_assert_gt(n, 20, "%zu allocations", n);
 }
 
-/* The line that the decision log gets: whole, or an error. */
+/* The line of the decision log is complete, or an error. */
 static void sweep_record(const struct snapshot *snapshot, struct str text)
 {
     const struct record_circumstances circumstances = {.now = helper_moment(HELPER_NOW)};

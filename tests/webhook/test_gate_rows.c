@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 3: which requests are judged, and the order of its rows. */
+/* test_gate_rows - section 3: which requests are judged, and the order of its rows. */
 
 #include <criterion/criterion.h>
 
@@ -16,7 +16,7 @@
 
 struct row {
     struct helper_review review;
-    const char *wanted; /* the first two words */
+    const char *wanted; /* the first two words of the decision */
 };
 
 static void check(const struct snapshot *snapshot, const struct row *rows, size_t count)
@@ -33,7 +33,7 @@ static void check(const struct snapshot *snapshot, const struct row *rows, size_
 
 #define CHECK(snapshot, rows) check(snapshot, rows, sizeof(rows) / sizeof(rows[0]))
 
-Test(gate_rows, first_row_lets_other_things_pass)
+Test(gate_rows, other_kinds_and_operations_are_allowed)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -49,8 +49,8 @@ Test(gate_rows, first_row_lets_other_things_pass)
     snapshot_unref(snapshot);
 }
 
-/* Each operation with each subresource: judged is what the row does not name. */
-Test(gate_rows, operation_and_subresource)
+/* Each operation with each subresource. Those that the row does not name are judged. */
+Test(gate_rows, judged_operations_and_subresources)
 {
     static const char *const operations[] = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
     static const struct {
@@ -115,7 +115,7 @@ Test(gate_rows, mirror_pods_need_all_three_signs)
 #define K "\"sandbox.runx.dev/skill-ref\":\"acme/none@1.0.0\""
 #define IMG "\"containers\":[{\"image\":\"a\"},{\"image\":\"b\"}]"
 
-Test(gate_rows, unchanged_looks_at_images_and_our_annotations)
+Test(gate_rows, unchanged_compares_images_and_our_annotations)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -151,7 +151,7 @@ Test(gate_rows, unchanged_looks_at_images_and_our_annotations)
         {{.object = WITH(K ",\"SANDBOX.runx.dev/x\":\"\"", IMG), .old = WITH(K, IMG)}, JUDGED},
         {{.object = WITH("", IMG), .old = WITH(K, IMG)}, JUDGED},
         {{.object = WITH(K, IMG), .old = WITH("", IMG)}, JUDGED},
-        /* what cannot be read differs, and the same broken thing twice is no pass */
+        /* unreadable parts count as changed, even if both objects have the same ones */
         {{.object = WITH(K, IMG), .old = NULL, .operation = "UPDATE"}, JUDGED},
         {{.object = "null", .old = "null"}, "denied unusable"},
         {{.object = WITH(K, "\"containers\":7"), .old = WITH(K, "\"containers\":7")},
@@ -171,7 +171,7 @@ Test(gate_rows, unchanged_looks_at_images_and_our_annotations)
     "{\"metadata\":{\"annotations\":{" own "}},\"spec\":{\"template\":" WITH(annotations, IMG) "}" \
                                                                                                "}"
 
-Test(gate_rows, a_controllers_own_annotations_count_when_compared)
+Test(gate_rows, annotations_of_the_controller_are_compared_too)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -197,7 +197,7 @@ Test(gate_rows, a_controllers_own_annotations_count_when_compared)
     snapshot_unref(snapshot);
 }
 
-Test(gate_rows, exempt_by_configuration_names_exactly)
+Test(gate_rows, configured_exemptions_match_exact_names)
 {
     static const struct str namespaces[] = {STR_INIT("kube-system")};
     static const struct str users[] = {STR_INIT("robot")};
@@ -223,7 +223,7 @@ Test(gate_rows, exempt_by_configuration_names_exactly)
           .group = "batch",
           .kind = "Job"},
          "allowed exempt"},
-        /* before it come the rows above */
+        /* the rows above have priority */
         {{.object = PLAIN_POD, .user = "robot", .operation = "DELETE"}, "allowed not_evaluated"},
         {{.object = PLAIN_POD, .old = PLAIN_POD, .user = "robot"}, "allowed unchanged"},
     };
@@ -246,8 +246,8 @@ Test(gate_rows, exempt_by_configuration_names_exactly)
     snapshot_unref(snapshot);
 }
 
-/* All levels, managed or not, for pods and for controllers in each mode: who is judged, denied,
- * warned and recorded. The pod is bad; so whoever is judged violates. */
+/* All levels, managed or not, for pods and for controllers in each mode: which are judged, denied,
+ * warned and recorded. The pod is invalid, so every judged one is a violation. */
 Test(gate_rows, levels_times_managed_times_controllers)
 {
     for (int n = 0; n < 3 * 3 * 3 * 2 * 4; n++) {
@@ -255,7 +255,7 @@ Test(gate_rows, levels_times_managed_times_controllers)
         const enum level warn = (enum level)(LEVEL_NONE + n / 3 % 3);
         const enum level audit = (enum level)(LEVEL_NONE + n / 9 % 3);
         const bool managed = n / 27 % 2 == 1;
-        const int mode = n / 54; /* 0: a pod; else a controller in mode - 1 */
+        const int mode = n / 54; /* 0: a pod; otherwise a controller in mode - 1 */
         const enum level judged_from = managed ? LEVEL_ANNOTATED : LEVEL_REQUIRED;
         cleanup_arena struct arena arena = {0};
         struct policy policy = policy_defaults();
@@ -299,7 +299,7 @@ Test(gate_rows, levels_times_managed_times_controllers)
     }
 }
 
-/* On UPDATE either object makes the pod managed; what cannot be read counts as managed. */
+/* On UPDATE, either object makes the pod managed. Unreadable annotations count as managed. */
 Test(gate_rows, managed_by_either_object)
 {
     cleanup_arena struct arena arena = {0};
@@ -318,7 +318,7 @@ Test(gate_rows, managed_by_either_object)
         {{.object = "{\"metadata\":{\"annotations\":[]}}", IN_SCRATCH}, "denied unusable"},
         {{.object = "null", IN_SCRATCH}, "denied unusable"},
         {{.object = "{\"spec\":{\"containers\":[]}}", IN_SCRATCH}, "allowed unmanaged"},
-        /* oldObject counts on UPDATE alone */
+        /* oldObject is used on UPDATE only */
         {{.object = PLAIN_POD, .old = BAD_POD, .operation = "CREATE", IN_SCRATCH},
          "allowed unmanaged"},
         {{.object = PLAIN_POD, .namespace_name = "nobody-saw-it"}, "allowed unmanaged"},
@@ -329,8 +329,8 @@ Test(gate_rows, managed_by_either_object)
     snapshot_unref(snapshot);
 }
 
-/* The audit annotation `error`: only once the levels were looked at. */
-Test(gate_rows, labels_that_cannot_be_read)
+/* The audit annotation `error` is set only if the levels were evaluated. */
+Test(gate_rows, unreadable_labels_are_reported)
 {
     static const struct helper_labels labels[] = {
         {.name = "a", .enforce = "Required", .warn = "", .audit = "x,y"},
@@ -368,8 +368,8 @@ Test(gate_rows, labels_that_cannot_be_read)
     snapshot_unref(snapshot);
 }
 
-/* No level is lower than the floor; a dry run changes nothing. */
-Test(gate_rows, the_floor_holds)
+/* No level is below the floor. A dry run gives the same decision. */
+Test(gate_rows, no_level_is_below_the_floor)
 {
     static const struct helper_labels labels[] = {
         {.name = "payments", .enforce = "none", .warn = "none", .audit = "none"}, {0}};
@@ -384,7 +384,7 @@ Test(gate_rows, the_floor_holds)
     snapshot_unref(snapshot);
 }
 
-Test(gate_rows, names_its_subject)
+Test(gate_rows, subject_is_named)
 {
     static const struct {
         struct helper_review review;

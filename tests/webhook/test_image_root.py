@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image's file tree holds the program and its libraries alone, and the gate works in it as a pod runs it."""
+"""The file tree of the image has only the program and its libraries, and the gate works in it as in a pod."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = os.path.abspath(os.environ["SANDGATE"])
 CONFIG = "/etc/sandgate/gate.yaml"
 NO_NAMESPACE = "Operation not permitted"
-DIRECT = urllib.request.ProxyHandler({})  # loopback, whatever proxy the environment names
+DIRECT = urllib.request.ProxyHandler({})  # no proxy, even if the environment names one
 
 
 def free_ports(count):
@@ -54,7 +54,7 @@ class Image(unittest.TestCase):
             self.skipTest(f"this user may make no namespace: {done.stderr.strip()}")
         return done
 
-    def test_the_tree_holds_one_program_and_its_libraries_and_nothing_else(self):
+    def test_the_tree_has_only_the_program_and_its_libraries(self):
         files = sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*") if not path.is_dir())
         libraries = [name for name in files if ".so" in name.rsplit("/", 1)[1]]
         self.assertEqual([name for name in files if name not in libraries], ["usr/bin/sandgate"])
@@ -63,7 +63,7 @@ class Image(unittest.TestCase):
             self.assertFalse(path.is_symlink(), path)
             self.assertEqual(path.stat().st_mode & 0o7777, 0o755, path)
 
-    def test_a_folder_that_holds_something_else_is_left_alone(self):
+    def test_a_directory_with_other_files_is_not_changed(self):
         other = self.folder / "other"
         other.mkdir()
         (other / "kept").write_text("kept")
@@ -71,18 +71,18 @@ class Image(unittest.TestCase):
                               check=False)
         self.assertEqual((done.returncode, [path.name for path in other.iterdir()]), (1, ["kept"]), done.stderr)
 
-    def test_the_program_starts_with_these_libraries_alone(self):
+    def test_the_program_starts_with_only_these_libraries(self):
         done = self.run_contained("/usr/bin/sandgate", "version")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("libmicrohttpd", done.stdout)
 
-    def test_the_gate_answers_a_review_read_only_without_a_right(self):
-        self.run_contained("/usr/bin/sandgate", "version")  # skips where it cannot be
+    def test_the_gate_answers_a_review_on_a_read_only_file_system_without_capabilities(self):
+        self.run_contained("/usr/bin/sandgate", "version")  # skips the test if this is not possible
         port, admin = free_ports(2)
         world = self.folder / "world"
         subprocess.run([TESTS / "demo" / "make-world", PROGRAM, world, str(port), str(admin)], check=True,
                        capture_output=True)
-        # As a Secret's files with fsGroup are: the keys can be read by a user who owns nothing here.
+        # As the files of a Secret with fsGroup: another user than the owner can read the keys.
         subprocess.run(["chmod", "-R", "a+rX", world], check=True)
         with open(self.folder / "gate.log", "wb") as log:
             gate = subprocess.Popen(

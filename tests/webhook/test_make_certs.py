@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""certs-dev/make-certs: what it makes, keeps, renews and leaves alone."""
+"""certs-dev/make-certs: what it makes, keeps, renews and does not change."""
 import os
 import stat
 import subprocess
@@ -38,7 +38,7 @@ class MakeCerts(Case):
         self.assertEqual(self.make(), f"{self.made}: certificates kept, signing keys kept\n")
         self.assertEqual(self.contents(), before)
 
-    def test_private_keys_are_the_owners_alone(self):
+    def test_only_the_owner_can_read_private_keys(self):
         self.make()
         for name in FILES:
             mode = stat.S_IMODE(os.stat(self.made / name).st_mode)
@@ -64,7 +64,7 @@ class MakeCerts(Case):
                 0, "sign", "--key", self.made / "signing-keys" / f"{key}.pem", document))
             self.assert_run(0, "verify", "--keyring", self.made / "keyring", signed)
 
-    def test_what_nears_its_end_is_made_anew_but_signing_keys_stay(self):
+    def test_certificates_near_their_expiry_are_renewed_but_signing_keys_are_kept(self):
         self.make()
         before = self.contents()
         self.make(0, "faketime", "55 days")
@@ -75,7 +75,7 @@ class MakeCerts(Case):
             kept = name.startswith(("keyring/", "signing-keys/"))
             self.assertEqual(after[name] == before[name], kept, name)
 
-    def test_what_does_not_belong_together_is_made_anew(self):
+    def test_mismatched_files_are_made_again(self):
         self.make()
         before = self.contents()
         (self.made / "tls.key").write_bytes(before["client.key"])
@@ -86,7 +86,7 @@ class MakeCerts(Case):
         self.assertEqual(self.contents()["keyring/release-dev.pem"],
                          before["keyring/release-dev.pem"])
 
-    def test_folder_of_somebody_else_is_left_alone(self):
+    def test_a_directory_with_other_files_is_not_changed(self):
         self.write("out/tls.crt", "mine")
         self.assertIn("holds files that this script did not make", self.make(1))
         self.assertEqual(os.listdir(self.made), ["tls.crt"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program as people and scripts meet it: commands, options, statuses, messages."""
+"""The command line: commands, options, exit statuses and messages."""
 import json
 import os
 import re
@@ -33,7 +33,7 @@ BAD = BARE.format(name="bad", namespace="payments")
 
 
 class Program(Case):
-    def test_without_arguments_it_shows_its_use_and_ends_with_2(self):
+    def test_usage_and_exit_status_2_without_arguments(self):
         self.assertEqual(self.assert_run(2), "")
         self.assertTrue(self.err.startswith("Usage: sandgate COMMAND"))
 
@@ -52,7 +52,7 @@ class Program(Case):
                 self.assertIn("\nExit status:\n  0  ", out)
                 self.assertEqual(self.err, "")
 
-    def test_unknown_command_ends_with_2_and_names_the_nearest(self):
+    def test_unknown_command_exits_with_2_and_names_the_nearest(self):
         self.assert_run(2, "chek")
         self.assertEqual(self.err, "sandgate: there is no command chek; did you mean check? "
                                    "(see `sandgate --help`)\n")
@@ -60,7 +60,7 @@ class Program(Case):
         self.assertEqual(self.err, "sandgate: there is no command frobnicate "
                                    "(see `sandgate --help`)\n")
 
-    def test_wrong_options_are_refused_by_name(self):
+    def test_wrong_options_are_rejected_by_name(self):
         rows = [(("plan", "--colour", "x"), "there is no option --colour, or it takes no value"),
                 (("plan", "-z", "x"), "there is no option -z"),
                 (("plan", "--output"), "--output wants a value"),
@@ -78,7 +78,7 @@ class Program(Case):
             self.assert_run(2, *arguments)
             self.assertEqual(self.err, f"sandgate: {what} (see `sandgate {arguments[0]} --help`)\n")
 
-    def test_as_plugin_of_kubectl_only_the_shown_name_differs(self):
+    def test_as_kubectl_plugin_only_the_printed_name_differs(self):
         link = self.folder / "kubectl-sandgate"
         os.symlink(PROGRAM, link)
         status, out, _ = run("plan", "--help", program=link)
@@ -96,7 +96,7 @@ class Program(Case):
                          ["GnuTLS", "cJSON", "libcurl", "libmicrohttpd", "libyaml"])
         self.assertIn(tree["version"], self.assert_run(0, "version"))
 
-    def test_full_disk_is_no_success(self):
+    def test_full_disk_is_an_error(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE,
                                   check=False)
@@ -116,7 +116,7 @@ class Plan(Case):
                                   stdin=json.dumps(pair["input"]).encode())
             self.assertEqual(out, packet + "\n", path.name)
 
-    def test_yaml_and_json_inputs_plan_alike(self):
+    def test_yaml_and_json_inputs_give_equal_plans(self):
         yaml = self.write("a.yaml", "workload: {skill_ref: acme/x@1}\nas_of: 2026-01-01T00:00:00Z\n")
         json_ = self.write("a.json", '{"workload":{"skill_ref":"acme/x@1"},'
                                      '"as_of":"2026-01-01T00:00:00Z"}')
@@ -131,7 +131,7 @@ class Plan(Case):
         self.assertIn("\n  decision: needs_more_evidence\n",
                       self.assert_run(1, "plan", "-o", "yaml", path))
 
-    def test_what_cannot_be_read_ends_with_2_and_its_place(self):
+    def test_unreadable_input_exits_with_2_and_its_place(self):
         rows = [('{"a":1,"a":2}', ":1:8: a key is given twice in one object"),
                 ("a: yes\n", ":1:4: "), ("[1]", ":1:1: the planner's input must be an object"),
                 ("", ":1:1: the planner's input must be an object")]
@@ -144,7 +144,7 @@ class Plan(Case):
         self.assert_run(2, "plan", self.folder)
         self.assertEqual(self.err, f"sandgate: {self.folder}: Is a directory\n")
 
-    def test_input_over_the_limit_is_refused_by_its_name(self):
+    def test_input_over_the_limit_is_rejected_with_its_name(self):
         path = self.write("a", b" " * (16 * 1024 * 1024 + 1))
         self.assert_run(2, "plan", path)
         self.assertEqual(self.err, f"sandgate: {path}: more than 16777216 bytes, the most that "
@@ -157,7 +157,7 @@ class Plan(Case):
 
 
 class Check(Case):
-    def test_manifests_of_all_forms_are_opened(self):
+    def test_manifests_of_all_forms_are_read(self):
         documents = self.write("a.yaml", f"{GOOD}---\n---\n# nothing\n---\n{BAD}")
         got = self.check_json(1, "-f", documents, *IN_WORLD)
         self.assertEqual([(g["name"], g["allowed"], g["outcome"]) for g in got],
@@ -202,7 +202,7 @@ class Check(Case):
                               "--as-of", NOW)
         self.assertFalse(any(result["allowed"] for result in got))
 
-    def test_controller_whose_pods_will_be_denied_is_said_so(self):
+    def test_controller_whose_pods_will_be_denied_is_reported(self):
         text = json.dumps({"apiVersion": "apps/v1", "kind": "Deployment",
                            "metadata": {"name": "x", "namespace": "payments"}, "spec": {
                                "template": {"spec": {"containers": [{"image": "nginx:1"}]}}}})
@@ -214,7 +214,7 @@ class Check(Case):
         self.assertEqual(lines[-1], "1 admitted (1 of them make pods that will be denied), "
                                     "0 denied, 0 not evaluated")
 
-    def test_namespace_without_a_manifest_is_said_where_its_labels_would_count(self):
+    def test_missing_namespace_manifest_is_reported_if_its_labels_matter(self):
         path = self.write("a.yaml", BAD.replace("namespace: payments", "namespace: elsewhere"))
         self.assert_run(0, "check", "-f", path, *IN_WORLD)
         self.assertEqual(self.out.splitlines()[:2], [
@@ -234,7 +234,7 @@ class Check(Case):
         got = self.check_json(0, "-f", "-", *IN_WORLD, stdin=GOOD.encode())
         self.assertEqual(got[0]["source"], "-")
 
-    def test_several_files_and_which_status_wins(self):
+    def test_exit_status_for_several_files(self):
         good, bad = self.write("good.yaml", GOOD), self.write("bad.yaml", BAD)
         broken = self.write("broken.yaml", "a: [\n")
         self.assertEqual(len(self.check_json(0, "-f", good, "-f", good, *IN_WORLD)), 2)
@@ -243,18 +243,18 @@ class Check(Case):
         self.assertTrue(self.err.startswith(f"sandgate: {broken}:2:1: "), self.err)
         self.check_json(2, "-f", good, "-f", self.folder / "none", *IN_WORLD)
 
-    def test_nothing_to_check_is_no_success(self):
+    def test_nothing_to_check_is_an_error(self):
         for text in ("", "---\n---\n", "# nothing\n", "null\n"):
             self.assert_run(2, "check", "-f", self.write("a.yaml", text), *IN_WORLD)
             self.assertEqual(self.err, "sandgate: nothing to check: no object in these files\n")
         os.mkdir(self.folder / "empty")
         self.assert_run(2, "check", "-f", self.folder / "empty", *IN_WORLD)
 
-    def test_document_that_is_no_object_makes_the_file_unreadable(self):
+    def test_document_that_is_not_an_object_makes_the_file_unreadable(self):
         self.assert_run(2, "check", "-f", self.write("a.yaml", f"{GOOD}---\n- a\n"), *IN_WORLD)
         self.assertRegex(self.err, r"a\.yaml:12:1: ")
 
-    def test_namespace_of_manifests_that_name_none(self):
+    def test_default_namespace_of_manifests(self):
         path = self.write("a.yaml", BAD.replace(", namespace: payments", ""))
         self.assertEqual(self.check_json(0, "-f", path, *IN_WORLD)[0]["namespace"], "default")
         got, = self.check_json(1, "-f", path, "-n", "payments", *IN_WORLD)
@@ -264,7 +264,7 @@ class Check(Case):
         path = self.write("a.yaml", BAD.replace("name: bad", "generateName: web-"))
         self.assertEqual(self.check_json(1, "-f", path, *IN_WORLD)[0]["name"], "web-*")
 
-    def test_table_says_what_to_change(self):
+    def test_table_shows_what_to_change(self):
         out = self.assert_run(1, "check", "-f", self.write("a.yaml", BAD), *IN_WORLD)
         self.assertTrue(out.startswith("payments/Pod/bad: denied (needs_more_evidence)  "), out)
         self.assertIn(f"  {self.folder}/a.yaml:1\n", out)
@@ -272,7 +272,7 @@ class Check(Case):
                       "write it as name@sha256:", out)
         self.assertTrue(out.endswith("0 admitted, 1 denied, 0 not evaluated\n"), out)
 
-    def test_review_is_the_servers_answer(self):
+    def test_output_review_equals_the_answer_of_the_server(self):
         answer = json.loads(self.assert_run(0, "check", "-f", REVIEW, *IN_WORLD, "-o", "review"))
         request = json.loads(REVIEW.read_text())["request"]
         self.assertEqual(answer["response"]["uid"], request["uid"])
@@ -282,19 +282,19 @@ class Check(Case):
         self.assertEqual((status["kind"], status["code"]), ("Status", 400))
         self.assertRegex(self.err, r"^sandgate: .*a\.json:1:\d+: ")
 
-    def test_reviews_one_behind_the_other(self):
+    def test_several_reviews_in_one_file(self):
         review = REVIEW.read_text()
         out = self.assert_run(0, "check", "-f", "-", *IN_WORLD, "-o", "review",
                               stdin=f"{review}\n{review}".encode())
         self.assertEqual(len(out.splitlines()), 2)
 
-    def test_review_over_the_limit_is_refused_as_the_server_does(self):
+    def test_review_over_the_limit_is_rejected_as_by_the_server(self):
         config = self.write("gate.yaml", "limits: {maxBodyBytes: 100}\n")
         out = self.assert_run(2, "check", "-f", REVIEW, "--config", config, "-o", "review",
                               "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring")
         self.assertEqual(json.loads(out)["code"], 413)
 
-    def test_manifest_that_only_speaks_of_reviews_is_a_manifest(self):
+    def test_manifest_that_contains_the_word_review_is_a_manifest(self):
         text = GOOD.replace("annotations: {", "annotations: {note: '\"kind\": \"AdmissionReview\"', ")
         self.assertEqual(self.check_json(0, "-f", self.write("a.yaml", text), *IN_WORLD)[0]["name"],
                          "good")
@@ -323,23 +323,23 @@ class Check(Case):
 
 
 class Colours(Case):
-    def test_terminal_gets_colours_and_a_pipe_none(self):
+    def test_colours_on_a_terminal_and_not_in_a_pipe(self):
         path = self.write("a.yaml", BAD)
         self.assertNotIn("\033", self.assert_run(1, "check", "-f", path, *IN_WORLD))
         status, shown = run_on_terminal("check", "-f", path, *IN_WORLD, NO_COLOR="")
         self.assertEqual(status, 1)
         self.assertIn("\033[31mdenied\033[0m", shown)
 
-    def test_no_color_and_dumb_terminals_are_honoured(self):
+    def test_no_colours_with_no_color_or_a_dumb_terminal(self):
         path = self.write("a.yaml", BAD)
         for environment in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}):
             _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, **environment)
             self.assertNotIn("\033", shown)
 
-    def test_long_work_shows_its_progress_on_a_terminal_and_takes_it_away(self):
+    def test_progress_is_shown_on_a_terminal_and_removed(self):
         good, slow = self.write("good.yaml", GOOD), self.folder / "slow.yaml"
         os.mkfifo(slow)
-        # the progress is only shown where the work takes some time
+        # progress is shown only if the work takes some time
         writer = subprocess.Popen(["sh", "-c", f"exec 3>'{slow}'; sleep 1; cat '{good}' >&3"])
         self.addCleanup(writer.wait)
         files = ("-f", good, "-f", slow, "-f", good)
@@ -358,7 +358,7 @@ class Colours(Case):
 
 
 class Serve(Case):
-    """What `serve --check` says; the serving itself is other tests' affair."""
+    """`serve --check`. Other files test the serving itself."""
 
     def setUp(self):
         super().setUp()
@@ -372,10 +372,10 @@ class Serve(Case):
         self.assert_run(status, "serve", "--config", config, "--check")
         return self.err.replace(f"sandgate: {config.parent}/", "")
 
-    def test_good_configuration(self):
+    def test_valid_configuration(self):
         self.check(0)
 
-    def test_bad_starts_say_what_is_wrong(self):
+    def test_failed_starts_report_the_reason(self):
         rows = [(lambda text: text.replace("source: directory, directory: evidence, ",
                                            "kubeconfig: nowhere, "), "nowhere"),
                 (lambda text: text.replace("127.0.0.1:8443", "::1:8443"),

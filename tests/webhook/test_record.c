@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decision as one line of the decision log. */
+/* test_record - a decision as one line of the decision log. */
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static struct str line_of(struct arena *arena, const struct exchange *e)
     struct str line = {0}, again = {0};
 
     cr_assert_eq(record_write(&e->decision, &e->review, &c, arena, &line), 0);
-    c.response = e->response; /* the same out of what was answered */
+    c.response = e->response; /* the same value in the answer */
     cr_assert_eq(record_write(&e->decision, &e->review, &c, arena, &again), 0);
     cr_assert(str_present(again) && str_equal(line, again));
     cr_assert(line.len > 0 && line.len <= RECORD_MAX_BYTES);
@@ -39,7 +39,7 @@ static struct str line_of(struct arena *arena, const struct exchange *e)
     return line;
 }
 
-/* The same, read again. */
+/* The record, read again. */
 static const cJSON *record_of(struct arena *arena, const struct exchange *e)
 {
     return helper_json(arena, line_of(arena, e));
@@ -56,9 +56,9 @@ static struct exchange captured(struct arena *arena, const struct snapshot *snap
     return e;
 }
 
-/* The lines were read through by hand once; a change of them is a change for whoever reads logs.
- * RECORDS=FILE writes them anew. */
-Test(record, every_captured_review_has_its_line)
+/* The expected lines were reviewed by hand. A change of them is a change for everyone who reads
+ * logs. With RECORDS=FILE in the environment, the test writes the current lines to FILE. */
+Test(record, every_captured_review_has_the_expected_line)
 {
     static const char *const files[] = {
         "01-create-pod.json",
@@ -101,8 +101,8 @@ Test(record, every_captured_review_has_its_line)
     snapshot_unref(snapshot);
 }
 
-/* What the audit log keeps as text stands in the line as JSON. */
-Test(record, says_what_the_audit_annotations_say)
+/* Values that are text in the audit log are JSON in the line. */
+Test(record, has_the_values_of_the_audit_annotations)
 {
     static const struct {
         const char *key;
@@ -197,7 +197,7 @@ Test(record, escapes_what_comes_from_outside)
     snapshot_unref(snapshot);
 }
 
-Test(record, keeps_within_its_bounds)
+Test(record, is_within_its_limits)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -226,7 +226,7 @@ Test(record, keeps_within_its_bounds)
     snapshot_unref(snapshot);
 }
 
-/* A member of a pod's own that takes six bytes for each of its own; so many of them. */
+/* `count` characters that take six bytes each in the line. */
 static struct str odd_text(struct arena *arena, size_t count)
 {
     char *text = arena_alloc(arena, count + 1, 1);
@@ -235,7 +235,7 @@ static struct str odd_text(struct arena *arena, size_t count)
     return (struct str){.ptr = text, .len = count};
 }
 
-Test(record, leaves_out_what_does_not_fit)
+Test(record, omits_members_that_do_not_fit)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_world(&arena);
@@ -279,7 +279,7 @@ Test(record, leaves_out_what_does_not_fit)
     "\"allowed\":false,\"outcome\":\"%s\",\"message\":\"try again\","                              \
     "\"subject\":\"payments/Pod/p\",\"durationMicroseconds\":412}\n"
 
-Test(record, says_what_could_not_be_found_out)
+Test(record, has_the_error_of_a_failed_question)
 {
     static const struct {
         int code;

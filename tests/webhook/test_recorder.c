@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is recorded of which decision, how evidence stands in numbers, and who is on this host. */
+/* test_recorder - which decisions are recorded, metrics of the evidence, and addresses of this
+ * host. */
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -14,7 +15,7 @@
 #include "webhook/metrics/evidence.h"
 #include "webhook/record/recorder.h"
 
-Test(recorder, wants_denials_always_and_the_rest_where_asked)
+Test(recorder, denials_are_always_recorded_and_others_if_configured)
 {
     static const struct {
         struct exchange exchange;
@@ -38,7 +39,7 @@ Test(recorder, wants_denials_always_and_the_rest_where_asked)
     }
 }
 
-/* Outcomes of the denials that are kept, the oldest first. */
+/* The outcomes of the kept denials, oldest first. */
 static struct str kept_outcomes(struct arena *arena, struct recorder *recorder)
 {
     static struct denials_view view;
@@ -55,7 +56,7 @@ static struct str kept_outcomes(struct arena *arena, struct recorder *recorder)
     return buffer_text(&b);
 }
 
-Test(recorder, logs_what_it_notes_and_keeps_denials)
+Test(recorder, decisions_are_logged_and_denials_kept)
 {
     static struct recorder recorder;
     char path[] = "/tmp/sandgate-recorder-XXXXXX";
@@ -160,8 +161,8 @@ Test(metrics_evidence, counts_kinds_and_states)
     snapshot_unref(snapshot);
 }
 
-/* Walked again for another snapshot, and when something expired, but not at every question. */
-Test(metrics_evidence, is_worked_out_once_a_snapshot)
+/* Counted again for another snapshot and after an expiry, but not at every scrape. */
+Test(metrics_evidence, is_counted_once_for_each_snapshot)
 {
     static const struct helper_document none[] = {{0}};
     cleanup_arena struct arena arena = {0};
@@ -173,7 +174,7 @@ Test(metrics_evidence, is_worked_out_once_a_snapshot)
         {"2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z"}, /* asked at, counted at */
         {"2026-03-03T12:00:00Z", "2026-03-01T12:00:00Z"},
         {"2026-03-04T00:00:00Z", "2026-03-01T12:00:00Z"},
-        {"2026-03-04T00:00:01Z", "2026-03-04T00:00:01Z"}, /* the exemption is over */
+        {"2026-03-04T00:00:01Z", "2026-03-04T00:00:01Z"}, /* the exemption has expired */
         {"2026-03-04T23:00:00Z", "2026-03-04T00:00:01Z"},
         {"2026-03-05T00:00:05Z", "2026-03-05T00:00:05Z"}, /* and the next one */
         {"2026-03-05T00:00:06Z", "2026-03-05T00:00:05Z"},
@@ -195,8 +196,8 @@ Test(metrics_evidence, is_worked_out_once_a_snapshot)
     snapshot_unref(snapshot);
 }
 
-/* More than one document a minute may expiry: the walk is not made for each question even then. */
-Test(metrics_evidence, pauses_between_walks)
+/* Even if several documents expire within a minute, not every scrape counts again. */
+Test(metrics_evidence, pauses_between_counts)
 {
     static const struct helper_document expiring[] = {
         {"a", "one",
@@ -222,7 +223,7 @@ Test(metrics_evidence, pauses_between_walks)
     snapshot_unref(snapshot);
 }
 
-Test(loopback, addresses)
+Test(loopback, addresses_of_this_host)
 {
     static const struct {
         const char *text;
@@ -260,7 +261,7 @@ Test(loopback, addresses)
     cr_assert_not(loopback_is_address(&(struct sockaddr){.sa_family = AF_UNIX}));
 }
 
-Test(loopback, hosts)
+Test(loopback, names_of_this_host)
 {
     static const char *const ours[] = {"localhost",   "LocalHost:1", "localhost:", "127.0.0.1",
                                        "127.1.2.3:8", "[::1]",       "[::1]:8080", "[0:0::1]:1"};

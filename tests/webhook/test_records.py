@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of decisions beside their answers: decision log, live denials, metrics (gate-v1,
-sections 8 and 10)."""
+"""Records of decisions: decision log, recent denials and metrics (gate-v1, sections 8 and 10)."""
 
 import glob
 import json
@@ -25,7 +24,7 @@ def captured(file_name, **changes):
     return json.dumps(review).encode()
 
 
-DENIED = captured("01-create-pod.json")  # managed, and there is no evidence at all
+DENIED = captured("01-create-pod.json")  # managed, without any evidence
 
 
 def ask(gate, body=DENIED, allowed=False):
@@ -37,7 +36,7 @@ def ask(gate, body=DENIED, allowed=False):
 
 
 def lines_of(path, count):
-    """The lines of a file, once there are so many; each is a record."""
+    """Waits until the file has this number of lines. Returns them as records."""
     end = time.monotonic() + 10 * SLACK
     while time.monotonic() < end:
         if os.path.exists(path):
@@ -69,7 +68,7 @@ WRITTEN = "sandgate_decision_log_lines_written_total"
 
 
 class DecisionLog(unittest.TestCase):
-    def test_denials_go_to_standard_output_and_the_rest_to_standard_error(self):
+    def test_decisions_go_to_standard_output_and_the_log_to_standard_error(self):
         with Gate(stdout=subprocess.PIPE) as gate:
             ask(gate)
             ask(gate, GOOD, allowed=True)
@@ -87,7 +86,7 @@ class DecisionLog(unittest.TestCase):
         self.assertRegex(record["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
         self.assertGreater(record["durationMicroseconds"], 0)
 
-    def test_a_file_is_for_its_owner_and_can_be_moved_away(self):
+    def test_only_the_owner_can_read_a_log_file_and_it_can_be_rotated(self):
         with Gate(more="decisionLog: {path: decisions.jsonl, allowed: true}\n") as gate:
             path = gate.path("decisions.jsonl")
             ask(gate)
@@ -102,7 +101,7 @@ class DecisionLog(unittest.TestCase):
             self.assertEqual(len(lines_of(path + ".1", 2)), 2)
             self.assertEqual(metric(gate, WRITTEN), 3)
 
-    def test_what_the_configuration_says_is_taken_up_at_run_time(self):
+    def test_a_changed_configuration_takes_effect_at_run_time(self):
         with Gate(more="decisionLog: {path: first, allowed: true}\n") as gate:
             ask(gate, GOOD, allowed=True)
             self.assertEqual(len(lines_of(gate.path("first"), 1)), 1)
@@ -117,7 +116,7 @@ class DecisionLog(unittest.TestCase):
             self.assertEqual([r["allowed"] for r in lines_of(gate.path("second"), 1)], [False])
             self.assertEqual(len(lines_of(gate.path("first"), 1)), 1)
 
-    def test_a_path_that_cannot_be_opened_ends_the_start(self):
+    def test_a_path_that_cannot_be_opened_fails_the_start(self):
         for path, why in (("/nonexistent/log", "No such file or directory"),
                           ("keyring", "Is a directory")):
             with Gate(more="decisionLog: {path: %s}\n" % path) as gate:
@@ -125,7 +124,7 @@ class DecisionLog(unittest.TestCase):
                 self.assertRegex(gate.log(), "^sandgate: decisionLog.path: .*%s: %s\n$"
                                  % (path, why))
 
-    def test_a_full_disk_costs_lines_and_no_answer(self):
+    def test_a_full_disk_loses_lines_but_no_answer(self):
         with Gate(more="decisionLog: {path: /dev/full}\n") as gate:
             for _ in range(5):
                 ask(gate)
@@ -135,9 +134,9 @@ class DecisionLog(unittest.TestCase):
             gate.process.send_signal(signal.SIGTERM)
             self.assertEqual(gate.process.wait(timeout=10), 0)
 
-    def test_a_reader_that_reads_nothing_holds_up_nobody(self):
+    def test_a_reader_that_does_not_read_delays_no_answer(self):
         with Gate(stdout=subprocess.PIPE, drain=0) as gate, Client(gate.port) as client:
-            for _ in range(300):  # many times what a pipe takes
+            for _ in range(300):  # many times the capacity of a pipe
                 self.assertEqual(client.review(DENIED)[0], 200)
             begun = time.monotonic()
             gate.process.send_signal(signal.SIGTERM)
@@ -146,7 +145,7 @@ class DecisionLog(unittest.TestCase):
             self.assertIn("the decision log hangs", gate.log())
             gate.process.stdout.close()
 
-    def test_a_reader_that_is_gone_costs_lines_and_no_answer(self):
+    def test_a_closed_reader_loses_lines_but_no_answer(self):
         with Gate(stdout=subprocess.PIPE) as gate:
             gate.process.stdout.close()
             for _ in range(3):
@@ -154,7 +153,7 @@ class DecisionLog(unittest.TestCase):
             wait_for_metric(gate, LOST % "write_failed", 3)
             self.assertIsNone(gate.process.poll())
 
-    def test_names_forge_no_line_and_move_no_terminal(self):
+    def test_names_cannot_forge_a_line_or_control_a_terminal(self):
         evil = 'x\n{"schema":"sandgate.decision.v1"}\x1b]0;owned\x07\u202e\u2028\x9b31m\x7f'
         body = json.loads(DENIED)
         body["request"].update(name=evil, userInfo={"username": evil, "groups": [evil]})
@@ -179,7 +178,7 @@ def get(port, path, host="localhost", address="127.0.0.1", method="GET"):
 
 
 def own_address():
-    """An address of this host that is not loopback; None where there is none."""
+    """An address of this host that is not loopback. None if there is none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing
@@ -224,7 +223,7 @@ class Denials(unittest.TestCase):
                              ("sandgate.denials.v1", 1, "</script>"))
             self.assertIn("madeAt", report)
 
-    def test_the_oldest_go_first(self):
+    def test_the_oldest_denials_are_dropped_first(self):
         with Gate() as gate, Client(gate.port) as client:
             for number in range(520):
                 client.review(captured("01-create-pod.json", uid=str(number)))
@@ -232,7 +231,7 @@ class Denials(unittest.TestCase):
             self.assertEqual((shown["total"], len(shown["records"])), (520, 512))
             self.assertEqual([shown["records"][n]["uid"] for n in (0, -1)], ["8", "519"])
 
-    def test_slow_readers_of_it_are_few(self):
+    def test_slow_readers_are_limited(self):
         groups = ["%070d" % number for number in range(64)]
         body = captured("01-create-pod.json", userInfo={"username": "u", "groups": groups})
         with Gate() as gate:
@@ -240,7 +239,7 @@ class Denials(unittest.TestCase):
                 for _ in range(700):
                     client.review(body)
             _, _, shown = get(gate.admin, "/denials.json")
-            self.assertLessEqual(len(shown), 4 * 1024 * 1024 + 4096)  # more than a socket takes
+            self.assertLessEqual(len(shown), 4 * 1024 * 1024 + 4096)  # more than the buffer of a socket
             self.assertGreater(len(shown), 3 * 1024 * 1024)
             self.refuses_a_fifth(gate)
 
@@ -262,7 +261,7 @@ class Denials(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "a reader that is gone frees its place")
             time.sleep(0.05)
 
-    def test_only_this_host_under_its_own_name_may_look(self):
+    def test_only_this_host_under_its_own_name_has_access(self):
         with Gate(admin="[::]:0") as gate:
             ask(gate)
             for host in ("localhost", "LOCALHOST:8080", "127.0.0.1", "127.9.9.9:1", "[::1]",
@@ -279,7 +278,7 @@ class Denials(unittest.TestCase):
             self.assertEqual(get(gate.admin, "/denials", "evil.example")[0], 403)
 
     @unittest.skipIf(own_address() is None, "this host has no address but loopback")
-    def test_another_host_may_not_look(self):
+    def test_another_host_has_no_access(self):
         with Gate(admin="0.0.0.0:0") as gate:
             ask(gate)
             for path in ("/denials.json", "/denials"):
@@ -290,7 +289,7 @@ class Denials(unittest.TestCase):
 
 
 class Metrics(unittest.TestCase):
-    def test_a_text_that_breaks_a_rule_is_noticed(self):
+    def test_the_checker_finds_violations(self):
         good = ("# HELP sandgate_a_total A.\n# TYPE sandgate_a_total counter\n"
                 'sandgate_a_total{x="1"} 1\nsandgate_a_total{x="2"} 1\n')
         histogram = ("# HELP sandgate_h_seconds H.\n# TYPE sandgate_h_seconds histogram\n"
@@ -310,13 +309,13 @@ class Metrics(unittest.TestCase):
             found = exposition.check(text.replace(*change))
             self.assertTrue(any(said in one for one in found), (change, found))
 
-    def test_what_is_shown_obeys_the_rules_and_counts_what_was_done(self):
+    def test_metrics_obey_the_rules_and_count_the_requests(self):
         with Gate(more="defaults: {enforce: required}\n") as gate, Client(gate.port) as client:
             for path in sorted(glob.glob(os.path.join(TESTS, "captured", "*.json"))):
                 if re.match(r"\d\d-", os.path.basename(path)):
                     with open(path, "rb") as file:
                         self.assertEqual(client.review(file.read())[0], 200, path)
-            for name in range(100):  # names must make no series
+            for name in range(100):  # names must not become labels
                 client.review(captured("28-create-pod-unmanaged.json", name="pod-%d" % name,
                                        namespace="ns-%d" % name, operation="CREATE"))
             client.review(captured("02-create-pod-dry-run.json"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`sandgate replay`: recorded plans made again."""
+"""`sandgate replay` plans recorded inputs again."""
 import hashlib
 import json
 import unittest
@@ -44,7 +44,7 @@ class Replay(Case):
 0 same, 1 differ
 """)
 
-    def test_changed_digest_alone_differs(self):
+    def test_only_a_changed_digest_differs(self):
         out = self.replay(1, event(changed(READY, packet_sha256="sha256:" + "0" * 64)))
         self.assertIn(": differs at packet-sha256  ", out)
         self.assertIn("  recorded sha256:" + "0" * 64 + "\n  again    " + READY["auditAnnotations"]["packet-sha256"],
@@ -85,7 +85,7 @@ class Replay(Case):
             "where": "packet-sha256", "recordedSha256": "sha256:" + "0" * 64,
             "againSha256": READY["auditAnnotations"]["packet-sha256"], "diff": ""}])
 
-    def test_nothing_drives_a_terminal(self):
+    def test_output_has_no_control_characters(self):
         evil = "\033[2J\u202e"
         packet = READY["auditAnnotations"]["packet"].replace("batch", evil.replace("\033", "\\u001b"))
         out = self.replay(1, event(changed(READY, packet=packet + " ", subject=f"payments/Pod/{evil}")))
@@ -96,7 +96,7 @@ class Replay(Case):
         self.assertEqual(status, 1)
         self.assertIn("\033[31mdiffers\033[0m", shown)
 
-    def test_files_that_cannot_be_read(self):
+    def test_unreadable_files_are_reported(self):
         path = self.write("audit.log", log(event(READY)) + "torn")
         self.assert_run(2, "replay", self.folder / "none", path)
         self.assertEqual(self.err, f"sandgate: {self.folder}/none: No such file or directory\n"

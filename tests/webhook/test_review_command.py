@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`sandgate review`: what it reads, what it shows, and what it does not fall for."""
+"""`sandgate review`: inputs, output, and hostile inputs."""
 import csv
 import gzip
 import io
@@ -36,7 +36,7 @@ sandbox.workload.identity        1       1     give one annotation, skill-ref or
 
 1 denied, 0 violating, 0 unknown, 0 allowed; 2 decisions in 2 lines of 1 file; 1 not shown
 """
-# What a name could do to a terminal, a page, a spreadsheet and a log.
+# Texts in names that attack a terminal, a page, a spreadsheet and a log.
 EVIL = "<script>alert(1)</script>\033[2J\u202e\n=cmd|' /C calc'!A0"
 
 
@@ -51,7 +51,7 @@ class Review(Case):
 
 
 class Inputs(Review):
-    def test_real_audit_log_without_a_gate_has_nothing_to_show(self):
+    def test_a_real_audit_log_without_a_gate_shows_no_denial(self):
         self.assertEqual(self.assert_run(0, "review", CAPTURED),
                          "0 denied, 0 violating, 0 unknown, 0 allowed; 0 decisions in 28 lines of 1 file\n")
         self.assertEqual(self.err, "")
@@ -62,12 +62,12 @@ class Inputs(Review):
         self.assertEqual(self.counts(report, "texts", "auditEvents", "broken", "foreign"), (28, 28, 0, 0))
         self.assertEqual(report["summary"]["bytes"], CAPTURED.stat().st_size)
 
-    def test_table_says_who_was_denied_what_and_what_to_do(self):
+    def test_table_shows_denials_users_and_what_to_do(self):
         path = self.write("audit.log", log(event(DENIED), event(READY)))
         self.assertEqual(self.assert_run(0, "review", path), TABLE)
         self.assertEqual(self.err, "")
 
-    def test_row_carries_all_that_the_log_has(self):
+    def test_a_row_has_all_fields_of_the_log(self):
         row = self.review(log(event(DENIED, audit_id="a-1")))["rows"][0]
         values = DENIED["auditAnnotations"]
         self.assertEqual(row["packet"], json.loads(values["packet"]))
@@ -86,32 +86,32 @@ class Inputs(Review):
             "operation": "create", "level": "enforce", "source": "audit", "webhook": HOOK, "id": "a-1",
             "replay": "same", "obstacle": "workload requires exactly one image_digest or skill_ref"})
 
-    def test_names_that_the_server_made_are_one_workload(self):
+    def test_generated_names_are_grouped_as_one_workload(self):
         def of(name, target):
             return event(answer(BARE % f"name: {name}"), objectRef={"resource": "pods", "namespace": "payments", **target})
 
         made = [of(f"web-5d9c-{end}", {}) for end in ("2xzbh", "9qpxz", "h6pjr")]
         rows = self.review(log(*made))["rows"]
         self.assertEqual([(row["workload"], row["count"]) for row in rows], [("web-5d9c", 3)])
-        # a name that was given, and one that ends as no made one does
+        # a given name, and one whose end cannot be generated
         rows = self.review(log(of("web-5d9c-2xzbh", {"name": "web-5d9c-2xzbh"}), of("web-5d9c-2xzba", {})))["rows"]
         self.assertEqual(sorted(row["workload"] for row in rows), ["web-5d9c-2xzba", "web-5d9c-2xzbh"])
 
-    def test_row_says_what_would_be_ready(self):
+    def test_a_row_has_the_advice(self):
         wide = GOOD.replace("report@1.4.0}", "report@1.4.0, sandbox.runx.dev/requirements: \"{network: true, "
                             "writable_paths: [tmp/results, cache]}\"}") % "wide"
         row = self.review(log(event(answer(wide))))["rows"][0]
         self.assertEqual(row["advice"], "write network: false; take cache out of writable_paths")
         self.assertNotIn("obstacle", row)
 
-    def test_timeline_joins_stretches_without_counting_again(self):
+    def test_timeline_joins_intervals_without_counting_twice(self):
         def timeline(*times):
             return self.review(log(*(event(DENIED, audit_id=str(i), time=t) for i, t in enumerate(times))))["timeline"]
 
         day = "2026-03-01T"
         self.assertEqual(timeline(day + "12:03:00Z", day + "12:00:10Z", day + "12:00:59Z"), {
             "from": day + "12:00:00Z", "widthSeconds": 60, "denied": [2, 0, 0, 1], "violates": [0, 0, 0, 0]})
-        # 192 bars of a minute, and one more
+        # 192 bars of one minute, and one more
         self.assertEqual(timeline(day + "12:00:00Z", day + "15:11:59Z")["widthSeconds"], 60)
         wider = timeline(day + "12:00:00Z", day + "15:12:00Z", day + "12:04:59Z", day + "12:05:00Z")
         self.assertEqual((wider["from"], wider["widthSeconds"]), (day + "12:00:00Z", 300))
@@ -121,7 +121,7 @@ class Inputs(Review):
         self.assertEqual((years["from"], years["widthSeconds"], sum(years["denied"])),
                          ("0001-01-01T00:00:00Z", 2903040000, 4))
 
-    def test_gzip_members_pipes_and_plain_files_read_alike(self):
+    def test_gzip_members_pipes_and_plain_files_give_equal_reports(self):
         text = log(event(DENIED, audit_id="1"), event(READY, audit_id="2")).encode()
         packed = self.write("x.gz", gzip.compress(text[:100]) + gzip.compress(text[100:]))
         plain = self.write("x", text)
@@ -144,7 +144,7 @@ class Inputs(Review):
             self.assertEqual(self.counts(report, "decisions", "denied", "broken", "torn", "foreign"), (3, 3, 0, 0, 0),
                              shape[:60])
 
-    def test_decision_log_and_audit_log_are_told_apart_by_content(self):
+    def test_decision_log_and_audit_log_are_distinguished_by_content(self):
         report = self.review(RECORDS.read_text() + log(event(DENIED)), "--allowed")
         self.assertEqual(self.counts(report, "auditEvents", "decisions", "denied", "allowed", "rows"),
                          (1, 15, 3, 12, 12))
@@ -152,7 +152,7 @@ class Inputs(Review):
         self.assertEqual((row["source"], row["outcome"], row["count"], row["level"], row["replay"]),
                          ("decisionLog", "blocked", 2, "enforce=required warn=none audit=none", "same"))
 
-    def test_denials_without_a_decision_are_denials(self):
+    def test_denials_without_a_decision_are_counted(self):
         record = json.loads(RECORDS.read_text().splitlines()[0])
         for name in ("packet", "packetSha256", "input", "evidence"):
             record.pop(name)
@@ -160,7 +160,7 @@ class Inputs(Review):
                                      for o in ("unavailable", "timeout")), "--outcome", "timeout")
         self.assertEqual([(r["verdict"], r["outcome"]) for r in report["rows"]], [("denied", "timeout")])
 
-    def test_marks_line_ends_and_blanks_do_not_matter(self):
+    def test_byte_order_marks_line_ends_and_blanks_do_not_matter(self):
         for text in ("\ufeff" + log(event(DENIED)), log(event(DENIED)).replace("\n", "\r\n"),
                      "\n\n  " + log(event(DENIED)) + "\n", log(event(DENIED))[:-1],
                      json.dumps(event(DENIED), sort_keys=True), json.dumps(event(DENIED)).replace("/", "\\/"),
@@ -170,7 +170,7 @@ class Inputs(Review):
 
 
 class Losses(Review):
-    def test_torn_foreign_and_broken_lines_are_counted_and_said(self):
+    def test_incomplete_foreign_and_invalid_lines_are_counted_and_reported(self):
         whole = go_json(event(DENIED))
         text = "\n".join([whole, whole[:500], "not JSON", '{"outcome":1}', '{"some":"thing"}', whole[:-1] + "]",
                           '{"kind":"Event","apiVersion":"v1","reason":"outcome"}',
@@ -182,18 +182,18 @@ class Losses(Review):
         self.assertEqual(self.err, f"sandgate: 5 lines cannot be read, the first is {path}:2\n"
                                    "sandgate: 3 neither audit events nor decisions\n")
 
-    def test_bad_utf8_breaks_its_line_only(self):
+    def test_invalid_utf8_affects_only_its_line(self):
         text = log(event(DENIED)).encode()
         report = self.review(text.replace(b"dev@", b"\xff\xfe@") + text)
         self.assertEqual(self.counts(report, "denied", "broken"), (1, 1))
 
-    def test_patch_that_is_no_proper_json_does_not_hide_its_event(self):
+    def test_a_patch_that_is_not_valid_json_does_not_hide_its_event(self):
         line = go_json(event(DENIED, requestObject={"x": 1})).encode()
         for patch in (b'{"a":1,"a":2}', b'{"a":"\xff"}', b"[" * 80 + b"]" * 80):
             report = self.review(line.replace(b'{"x":1}', patch))
             self.assertEqual(self.counts(report, "denied", "broken", "withoutBodies"), (1, 0, 1), patch)
 
-    def test_line_of_ten_mib_is_read_and_one_of_twenty_is_passed_over(self):
+    def test_a_line_of_ten_mib_is_read_and_one_of_twenty_is_skipped(self):
         pod = {"spec": {"containers": [{"image": "registry.example.test/x:1"}]}}
         big = event(DENIED, requestObject={**pod, "pad": "y" * (10 << 20)})
         huge = event(DENIED, requestObject={"pad": "y" * (20 << 20)})
@@ -203,7 +203,7 @@ class Losses(Review):
         batch = {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": [big, huge, event(DENIED)]}
         self.assertEqual(self.counts(self.review(go_json(batch)), "denied", "tooLong"), (2, 1))
 
-    def test_damaged_gzip_ends_with_2_and_a_cut_one_is_counted(self):
+    def test_damaged_gzip_exits_with_2_and_a_truncated_one_is_counted(self):
         data = gzip.compress(log(*[event(DENIED) for _ in range(50)]).encode())
         report = self.review(data[:len(data) // 2], name="cut.gz")
         self.assertEqual(report["summary"]["torn"], 1)
@@ -213,14 +213,14 @@ class Losses(Review):
         self.review(bytes(bad), name="bad.gz", status=2)
         self.assertIn("bad.gz: the compressed data is damaged", self.err)
 
-    def test_missing_file_ends_with_2_and_the_others_are_shown(self):
+    def test_missing_file_exits_with_2_and_the_others_are_shown(self):
         path = self.write("audit.log", log(event(DENIED)))
         out = self.assert_run(2, "review", self.folder / "none", path, self.folder)
         self.assertIn("1 denied", out)
         self.assertEqual(self.err, f"sandgate: {self.folder}/none: No such file or directory\n"
                                    f"sandgate: {self.folder}: Is a directory\n")
 
-    def test_truncated_event_is_said(self):
+    def test_truncated_event_is_reported(self):
         e = event(DENIED)
         e["annotations"]["audit.k8s.io/truncated"] = "true"
         self.assertEqual(self.counts(self.review(log(e)), "denied", "logTruncated"), (1, 1))
@@ -235,7 +235,7 @@ class Counting(Review):
         other = answer(BARE % "generateName: other-")
         self.assertEqual(len(self.review(log(*events, event(other)))["rows"]), 2)
 
-    def test_request_that_is_logged_twice_counts_once(self):
+    def test_a_request_logged_twice_is_counted_once(self):
         stages = [event(DENIED, audit_id="x", stage=s) for s in ("ResponseStarted", "ResponseComplete")]
         received = {**stages[0], "stage": "RequestReceived", "annotations": {}}
         report = self.review(log(received, *stages))
@@ -244,14 +244,14 @@ class Counting(Review):
         out = json.loads(self.assert_run(0, "review", path, path, "-o", "json"))
         self.assertEqual(self.counts(out, "denied", "repeated"), (1, 3))
 
-    def test_id_that_the_caller_chose_hides_nothing(self):
+    def test_an_audit_id_chosen_by_the_caller_hides_nothing(self):
         harmless = event(READY, audit_id="x", time="2026-03-01T12:00:00.000000Z")
         other = event(answer(BARE % "name: other"), audit_id="x")
         report = self.review(log(harmless, event(DENIED, audit_id="x"), other,
                                  event(DENIED, audit_id="x", time="2026-03-01T12:00:09.000000Z")), "--allowed")
         self.assertEqual(self.counts(report, "denied", "allowed", "repeated"), (3, 1, 0))
 
-    def test_request_in_both_logs_counts_once(self):
+    def test_a_request_in_both_logs_is_counted_once(self):
         records = RECORDS.read_text()
         twins = []
         for record in map(json.loads, records.splitlines()):
@@ -265,7 +265,7 @@ class Counting(Review):
             report = self.review(text, "--allowed")
             self.assertEqual(self.counts(report, "decisions", "repeated", "denied", "allowed"), (23, 9, 2, 12))
 
-    def test_two_webhooks_of_ours_in_one_event_are_two_decisions(self):
+    def test_two_entries_of_the_gate_in_one_event_are_two_decisions(self):
         e = event(DENIED)
         e["annotations"].update({f"two.example.test/{k}": v for k, v in READY["auditAnnotations"].items()})
         e["annotations"]["foreign.example.test/outcome"] = "refused"
@@ -274,7 +274,7 @@ class Counting(Review):
         self.assertEqual([(r["webhook"], r["verdict"]) for r in report["rows"]],
                          [(HOOK, "denied"), ("two.example.test", "allowed")])
 
-    def test_verdict_is_the_api_servers_answer(self):
+    def test_verdict_is_the_answer_of_the_api_server(self):
         rows = [(event(DENIED), "denied"), (event(DENIED, denied=""), "violates"),
                 (event(DENIED, denied="other.example.test"), "unknown"), (event(READY), "allowed"),
                 (event(READY, denied="other.example.test"), "allowed")]
@@ -288,7 +288,7 @@ class Counting(Review):
         self.assertEqual((row["dryRun"], row["users"]), (True, ["jane"]))
         self.assertEqual([r.get("dryRun") for r in self.review(log(event(DENIED), e))["rows"]], [None, True])
 
-    def test_memory_is_bounded_and_what_found_no_room_is_said(self):
+    def test_memory_is_limited_and_omitted_rows_are_counted(self):
         sanitized = "address" in os.environ.get("SANITIZERS", "")
         path = self.folder / "big.log"
         line = go_json(event(DENIED)).replace("denied the request: ", "denied the request: " + 300 * "x")
@@ -298,7 +298,7 @@ class Counting(Review):
                 out.write(line.replace("bare-6d4c-", f"w{number}-").replace(
                     '"auditID":"', f'"auditID":"{number}-').encode() + b"\n")
                 number += 1
-        # what was freed is not kept from use, so that memory can be compared with a bound
+        # freed memory is reused at once, so that memory can be compared with a limit
         environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
         with open(self.folder / "report.json", "wb") as report_file:
             process = subprocess.Popen([PROGRAM, "review", "-o", "json", path], stdout=report_file,
@@ -327,7 +327,7 @@ class Filters(Review):
     def names(self, *arguments, status=0):
         return [row["name"] for row in self.review(self.text, *arguments, status=status)["rows"]]
 
-    def test_each_filter_alone(self):
+    def test_each_filter(self):
         cart, bare, good = "cart-*", "bare-6d4c-*", "good"
         rows = [((), [cart, bare]), (("--allowed",), [cart, bare, good]), (("-n", "shop"), [cart]),
                 (("-n", "shop", "-n", "payments"), [cart, bare]), (("--namespace", "sho"), []),
@@ -343,7 +343,7 @@ class Filters(Review):
         for arguments, wanted in rows:
             self.assertEqual(self.names(*arguments), wanted, arguments)
 
-    def test_wrong_values_are_refused(self):
+    def test_wrong_values_are_rejected(self):
         path = self.write("x", self.text)
         rows = [(("--since", "yesterday"), "--since is a time such as 2026-03-01T12:00:00Z, or 24h"),
                 (("--until", "-1h"), "--until is a time such as 2026-03-01T12:00:00Z, or 24h"),
@@ -361,8 +361,8 @@ class Filters(Review):
         self.review(self.text, "--fail-on-denial", "--outcome", "ready", status=0)
 
 
-class Lapses(Review):
-    def test_evidence_and_exemptions_that_end_soon_are_named(self):
+class Expiries(Review):
+    def test_evidence_and_exemptions_that_expire_soon_are_listed(self):
         response = json.loads(json.dumps(READY))
         values = response["auditAnnotations"]
         planned = json.loads(values["input"])
@@ -387,7 +387,7 @@ class Lapses(Review):
 
 
 class Compare(Review):
-    def test_what_is_new_and_gone_since_an_earlier_report(self):
+    def test_new_and_removed_rows_since_an_earlier_report(self):
         first = log(event(DENIED), event(answer(BARE % "name: gone")))
         path = self.write("old.log", first)
         earlier = self.write("earlier.json", self.assert_run(0, "review", "-o", "json", path))
@@ -408,7 +408,7 @@ class Compare(Review):
         out = self.assert_run(0, "review", "--compare", earlier, path)
         self.assertIn("Nothing is new and nothing is gone since the earlier report.\n", out)
 
-    def test_what_is_no_report_is_refused(self):
+    def test_a_file_that_is_not_a_report_is_rejected(self):
         path = self.write("x", log(event(DENIED)))
         for text, what in (("{}", "no report of `review --output json` (schema sandgate.denials.v1)"),
                            ("{", "")):
@@ -426,7 +426,7 @@ class Hostile(Review):
         self.text = log(event(changed(DENIED, subject=f"=n{EVIL}/@Pod/+{EVIL}", findings=findings, packet=packet),
                               user=f"-u{EVIL}", hook="hook.example.test"))
 
-    def test_nothing_drives_a_terminal_or_opens_a_tag(self):
+    def test_output_has_no_control_characters_and_no_tags(self):
         path = self.write("audit.log", self.text)
         for output in ("table", "json", "csv"):
             out = self.assert_run(0, "review", "-o", output, path)
@@ -434,7 +434,7 @@ class Hostile(Review):
                 self.assertNotIn(character, out, output)
         self.assertIn("=n<script>alert(1)</script>\\u{1b}[2J\\u{202e}\\u{a}=cmd", self.assert_run(0, "review", path))
 
-    def test_json_reads_back_and_has_no_tag(self):
+    def test_json_output_is_valid_and_has_no_tags(self):
         report = self.review(self.text)
         self.assertNotIn("<", self.out)
         row, = report["rows"]
@@ -442,7 +442,7 @@ class Hostile(Review):
         self.assertEqual(row["users"], [f"-u{EVIL}"])
         self.assertEqual(row["packet"], {"hardening_profile": {"x": EVIL}})
 
-    def test_csv_holds_no_formula_and_one_line_a_row(self):
+    def test_csv_has_no_formula_and_one_line_for_each_row(self):
         path = self.write("audit.log", self.text)
         out = self.assert_run(0, "review", "-o", "csv", path)
         head, row = csv.reader(io.StringIO(out))
@@ -452,7 +452,7 @@ class Hostile(Review):
         self.assertTrue(fields["users"].startswith("'-u<script>"))
         self.assertFalse([f for f in row if f[:1] in tuple("=+-@\t\r")])
 
-    def test_csv_holds_no_formula_behind_blanks_or_in_full_width(self):
+    def test_csv_has_no_formula_after_blanks_or_in_full_width_characters(self):
         blanks = ("", " ", "  ", "\u00a0", "\u3000", "\u2003", "\ufeff", "\u200b", "\t", "\n", " \r")
         users = [b + sign + "1" for b in blanks for sign in "=+-@\uff1d\uff0b\uff0d\uff20"]
         path = self.write("audit.log", log(*(event(changed(DENIED, subject=f"n{i}/Pod/x"), user=u)
@@ -462,13 +462,13 @@ class Hostile(Review):
         self.assertEqual([i for i in range(len(users)) if not shown[f"n{i}"].startswith("'")], [])
         self.assertEqual((shown[f"n{len(users)}"], shown[f"n{len(users) + 1}"]), (" a=1", "a"))
 
-    def test_mark_of_byte_order_within_does_not_break_the_report(self):
+    def test_a_byte_order_mark_inside_a_line_does_not_break_the_report(self):
         marked = changed(DENIED, packet='\ufeff{"a":1}', input='\ufeff{"a":1}')
         row, = self.review(log(event(marked)))["rows"]
         self.assertNotIn("packet", row)
         self.assertNotIn("input", row)
 
-    def test_one_huge_event_does_not_take_the_report_away(self):
+    def test_one_huge_event_does_not_prevent_the_report(self):
         many = [{"code": "<" * 8000 + str(i), "message": "<" * 8000, "place": "<" * 8000} for i in range(256)]
         for over in ({"packet": json.dumps({"a": "<" * 3000000})}, {"findings": json.dumps(many)}):
             text = "\n".join(json.dumps(event(changed(DENIED, **more)))
@@ -480,7 +480,7 @@ class Hostile(Review):
             self.assertEqual("1 rows without packet" in self.err, "packet" in over)
             self.assertEqual("findingsLeftOut" in big, "findings" in over)
 
-    def test_long_names_do_not_take_the_report_away(self):
+    def test_long_names_do_not_prevent_the_report(self):
         denied = changed(DENIED, packet="", input="")
         report = self.review(log(*(event(changed(denied, subject=f"{i:05}{'<' * 8000}/Pod/x")) for i in range(2000))))
         self.assertEqual(report["summary"]["denied"], 2000)
@@ -500,7 +500,7 @@ class Hostile(Review):
 
 
 class Terminal(Review):
-    def test_colours_on_a_terminal_only_and_not_against_no_color(self):
+    def test_colours_only_on_a_terminal_without_no_color(self):
         path = self.write("audit.log", log(event(DENIED)))
         _, shown = run_on_terminal("review", path, NO_COLOR="")
         self.assertIn("\033[31mdenied\033[0m", shown)
@@ -522,7 +522,7 @@ class Follow(Review):
         out, err = process.communicate(timeout=60)
         return out.decode(), err.decode()
 
-    def test_growth_torn_writes_rotation_and_truncation(self):
+    def test_growth_partial_writes_rotation_and_truncation(self):
         path = self.write("audit.log", log(event(DENIED, user="one")))
         process = self.start(path)
         self.assertIn(b"  denied  payments/Pod/bare-6d4c  needs_more_evidence  one  ", process.stdout.readline())
@@ -546,12 +546,12 @@ class Follow(Review):
         self.assertEqual((process.returncode, err), (0, ""))
         self.assertIn("6 denied, 0 violating", out)
 
-    def test_end_of_a_pipe_is_the_end(self):
+    def test_follow_ends_at_the_end_of_a_pipe(self):
         text = log(event(DENIED, user="one"), event(DENIED, user="two"))
         out = self.assert_run(0, "review", "-f", "-", stdin=text[:-1].encode())
         self.assertRegex(out, "  one  .*\n.*  two  .*\n\nLAST ")
 
-    def test_json_is_a_row_a_line(self):
+    def test_json_has_one_row_in_each_line(self):
         path = self.write("audit.log", log(event(DENIED)))
         process = self.start(path, "-o", "json", "--fail-on-denial")
         self.assertEqual(json.loads(process.stdout.readline())["verdict"], "denied")

@@ -125,7 +125,7 @@ static struct runtime_report reload(struct runtime *runtime, bool force)
     return report;
 }
 
-Test(runtime, opens_on_configuration_keyring_and_folder)
+Test(runtime, opens_with_configuration_keyring_and_evidence)
 {
     struct place place = make_place();
     struct runtime *runtime = open_place(&place);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gates that make their certificates themselves, around an API server of two objects that says what
-the test wants: no renderer puts anything into either of them."""
+"""Gates that make their own certificates, with an API server that has only the two objects concerned, and whose errors the
+test chooses. Both objects are empty at first, as the chart renders them."""
 
 import base64
 import copy
@@ -28,7 +28,7 @@ HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/g
 
 
 def said(body):
-    """The text of an answer, or the message of a Status."""
+    """The bytes of a JSON answer, or of a Status with this message."""
     text = body.decode().strip()
     return json.loads(text)["message"] if text.startswith("{") else text
 
@@ -49,7 +49,7 @@ class Cluster:
         self.refused = set()  # (method, path)
         self.away = False
         self.conflicts = 0
-        self.meet = None  # a barrier that first patches of the Secret wait at
+        self.meet = None  # a barrier at which the first patches of the Secret wait
         self.server = api_server.Server(self.handle)
 
     def handle(self, request, send):
@@ -176,7 +176,7 @@ class Gate:
         self.wait_for(lambda: self.ready()[0] == 200)
 
     def served(self):
-        """The certificate that is served, whoever trusts it."""
+        """The certificate that is served, without verification."""
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
         with socket.create_connection(("127.0.0.1", self.port)) as plain:
@@ -202,12 +202,12 @@ class Gate:
 
 
 def trusting(bundle):
-    """A client as the API server is one: it trusts that bundle and nothing else."""
+    """A client that trusts only that bundle, as the API server does."""
     return ssl.create_default_context(cadata=bundle)
 
 
 class Self(unittest.TestCase):
-    def test_two_that_start_at_once_on_an_empty_secret_agree(self):
+    def test_two_gates_that_start_together_on_an_empty_secret_agree(self):
         with Cluster() as cluster:
             cluster.meet = threading.Barrier(2)
             with Gate(cluster) as one, Gate(cluster) as two:
@@ -227,7 +227,7 @@ class Self(unittest.TestCase):
                                           re.M).group(1))
                 self.assertAlmostEqual(expires, time.time() + 90 * 86400, delta=300)
 
-    def test_an_emptied_certificate_is_made_anew_and_connections_stay(self):
+    def test_a_removed_certificate_is_made_again_and_connections_stay_open(self):
         with Cluster() as cluster, Gate(cluster) as gate:
             gate.wait_ready()
             before = gate.served()
@@ -241,17 +241,17 @@ class Self(unittest.TestCase):
                 self.assertEqual(fresh.review(GOOD)[0], 200)
             self.assertIn("tls.crt is not a certificate, or tls.key is not its key", gate.log())
 
-    def test_a_wiped_bundle_is_put_back(self):
+    def test_a_removed_bundle_is_restored(self):
         with Cluster() as cluster, Gate(cluster) as gate:
             gate.wait_ready()
             before = cluster.bundles()
             with cluster.lock:
                 del cluster.objects[HOOKS]["webhooks"][1]["clientConfig"]["caBundle"]
                 cluster.objects[HOOKS]["metadata"]["resourceVersion"] += "0"
-            gate.wait_for(lambda: cluster.bundles() == before, seconds=40)  # by itself
+            gate.wait_for(lambda: cluster.bundles() == before, seconds=40)  # without a restart
             self.assertEqual(gate.ready(), (200, "ok"))
 
-    def test_a_configuration_put_back_after_an_emergency_is_trusted_within_seconds(self):
+    def test_a_restored_webhook_configuration_gets_its_bundle_within_seconds(self):
         with Cluster() as cluster, Gate(cluster) as gate:
             gate.wait_ready()
             before = cluster.bundles()
@@ -267,7 +267,7 @@ class Self(unittest.TestCase):
             gate.wait_for(lambda: cluster.bundles() == before, seconds=4)  # not after the usual 20 s
             self.assertEqual(gate.ready(), (200, "ok"))
 
-    def test_says_which_right_is_missing_and_is_ready_once_it_is_given(self):
+    def test_a_missing_permission_is_named_and_the_gate_is_ready_when_it_is_granted(self):
         with Cluster() as cluster:
             cluster.refused.add(("PATCH", HOOKS))
             with Gate(cluster) as gate:
@@ -276,14 +276,14 @@ class Self(unittest.TestCase):
                 gate.wait_for(lambda: gate.ready() == wanted)
                 made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
                 made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
-                with Client(gate.port, tls=made) as probe:  # as a kubelet asks
+                with Client(gate.port, tls=made) as probe:  # as the kubelet does
                     status, _, body = probe.get("/readyz")
                     self.assertEqual((status, said(body)), wanted)
                     self.assertEqual(probe.get("/healthz")[0], 200)
                 cluster.refused.clear()
                 gate.wait_ready()
 
-    def test_waits_for_an_api_server_that_is_away(self):
+    def test_waits_for_an_unreachable_api_server(self):
         with Cluster() as cluster:
             cluster.away = True
             with Gate(cluster) as gate:
@@ -300,7 +300,7 @@ class Self(unittest.TestCase):
                 self.assertEqual(gate.ready(), (200, "ok"))
                 self.assertIn("certificates cannot be kept up to date", gate.log())
 
-    def test_asks_for_a_secret_that_is_not_there(self):
+    def test_a_missing_secret_is_reported(self):
         with Cluster() as cluster:
             del cluster.objects[SECRET]
             with Gate(cluster) as gate:
@@ -308,7 +308,7 @@ class Self(unittest.TestCase):
                     503, "not ready: the Secret of tls.self.secret does not exist: create it, "
                          "empty"))
 
-    def test_check_reads_the_configuration_and_asks_nobody(self):
+    def test_check_reads_the_configuration_without_an_api_server(self):
         with Cluster() as cluster:
             with Gate(cluster) as gate:
                 asked = len(cluster.server.requests)

@@ -5,10 +5,10 @@
 #include "self_site.h"
 
 /*
- * Two replicas through months of short-lived certificates, with an API server that is away,
- * conflicts, answers that get lost, restarts, a Secret that is emptied and clocks that differ. At
- * each moment: what a ready replica serves is valid and trusted by the API server, which may be one
- * look behind.
+ * test_self_life - two replicas over months of short-lived certificates, with an unreachable API
+ * server, conflicts, lost answers, restarts, an emptied Secret and different clocks. At every time
+ * the certificate of a ready replica is valid and trusted by the API server, whose knowledge can be
+ * one turn old.
  */
 
 #define LIFE_SEC (90 * SITE_DAY_SEC)
@@ -25,9 +25,9 @@ static uint64_t chance(uint64_t below)
 
 struct life {
     struct site site;
-    struct certificate_id served[SITE_REPLICAS]; /* at the look before */
+    struct certificate_id served[SITE_REPLICAS]; /* at the turn before */
     bool trusted_before[SITE_REPLICAS];
-    struct certificate_bundle before; /* of the first webhook, at the look before */
+    struct certificate_bundle before; /* of the first webhook, at the turn before */
     struct arena arena;               /* of `before` */
     unsigned changes;
 };
@@ -72,7 +72,7 @@ static void check(size_t index)
     cr_assert(site_covers(&life.site, &serving->ca), "not trusted");
     if (!certificate_same(&serving->id, &life.served[index])) {
         life.changes++;
-        /* a change of what callers know: they had a look's time to learn of its CA */
+        /* a change of the served certificate: clients had one turn to get its CA */
         cr_assert(!life.trusted_before[index] ||
                       certificate_find(&life.before, &serving->ca) != NULL,
                   "trusted too late");
@@ -116,7 +116,7 @@ Test(self_life, no_certificate_is_served_that_is_not_trusted)
     site_live(site, 600, 20);
     cr_assert_eq(site->replicas[0].why, SELF_READY);
     cr_assert(certificate_same(&site->replicas[0].serving.id, &site->replicas[1].serving.id));
-    /* each certificate lives for two thirds of 10 days, each CA for 20 */
+    /* each certificate is used for two thirds of 10 days, each CA is valid for 20 */
     cr_assert_geq(life.changes, 2 * 90 / 10);
     cr_assert_leq(site->fake.writes, 150, "%u", site->fake.writes);
     log = site_log(site, &arena);

@@ -12,7 +12,7 @@
         0, 0                                                                                       \
     }
 
-/* Days since (or until) now. */
+/* Days before or after now. */
 #define SPAN(from, to)                                                                             \
     {                                                                                              \
         NOW + (from)*DAY, NOW + (to)*DAY                                                           \
@@ -27,7 +27,7 @@ struct row {
     const char *why;
 };
 
-/* A CA of 90 days, certificates of 9. */
+/* A CA for 90 days, certificates for 9. */
 static const struct row rows[] = {
     {.name = "an empty Secret",
      .watched = true,
@@ -135,7 +135,7 @@ static const struct row rows[] = {
      .why = "a former CA has expired"},
 };
 
-Test(self_plan, every_row_comes_out_right)
+Test(self_plan, every_row_has_the_expected_plan)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct self_view view = {.now_sec = NOW,
@@ -150,7 +150,7 @@ Test(self_plan, every_row_comes_out_right)
     }
 }
 
-Test(self_plan, jitter_spreads_replicas_over_an_hour_or_a_twentieth_of_a_life)
+Test(self_plan, jitter_is_up_to_an_hour_or_a_twentieth_of_the_lifetime)
 {
     struct self_facts facts = {SPAN(-10, 80), NEVER, SPAN(-6, 3), true, true, false};
     struct self_view view = {.now_sec = NOW, .certificate_days = 9, .jitter = SELF_FULL_JITTER};
@@ -167,7 +167,7 @@ Test(self_plan, jitter_spreads_replicas_over_an_hour_or_a_twentieth_of_a_life)
     cr_assert_eq(self_plan(&facts, &view).steps, SELF_MAKE_SERVING);
 }
 
-Test(self_plan, what_may_be_served)
+Test(self_plan, certificates_that_can_be_served)
 {
     const struct self_validity good = SPAN(-1, 8), ended = SPAN(-9, 0), future = SPAN(1, 2);
     const struct {
@@ -189,7 +189,7 @@ Test(self_plan, what_may_be_served)
         cr_expect_eq(self_may_serve(&offers[i].offer, NOW), offers[i].may, "%s", offers[i].name);
 }
 
-Test(self_plan, what_is_seen_without_a_break_settles)
+Test(self_plan, a_certificate_seen_continuously_becomes_settled)
 {
     const struct certificate_id a = {{1}}, b = {{2}};
     const struct certificate_id both[] = {a, b};
@@ -202,7 +202,7 @@ Test(self_plan, what_is_seen_without_a_break_settles)
     cr_assert(!self_seen_settled(&seen, &a, 120999));
     cr_assert(self_seen_settled(&seen, &a, 121000));
     cr_assert(!self_seen_settled(&seen, &b, 121000));
-    self_seen_update(&seen, &b, 1, 130000); /* somebody took it away */
+    self_seen_update(&seen, &b, 1, 130000); /* it was removed */
     cr_assert(!self_seen_is(&seen, &a));
     self_seen_update(&seen, both, 2, 150000);
     cr_assert(!self_seen_settled(&seen, &a, 269999));
@@ -210,7 +210,7 @@ Test(self_plan, what_is_seen_without_a_break_settles)
     cr_assert(self_seen_settled(&seen, &b, 181000));
 }
 
-Test(self_plan, one_replica_writes_four_times_an_hour)
+Test(self_plan, one_replica_writes_at_most_four_times_an_hour)
 {
     struct self_quota quota = {0};
 

@@ -242,7 +242,7 @@ Test(self_reconcile, other_names_make_another_certificate_that_serves_both)
 
     site_live(&site, 60, 30);
     ca = first()->serving.ca;
-    for (size_t i = 0; i < 10; i++) { /* an update under way: one replica asks for each */
+    for (size_t i = 0; i < 10; i++) { /* during an update, one replica wants each list of names */
         site_set_names(&site, &names);
         site_reconcile(&site, 0);
         site_set_names(&site, &before);
@@ -386,7 +386,7 @@ Test(self_reconcile, a_clock_that_jumps_back_and_forth_ends_well)
     before = site.fake.writes;
     cr_assert_leq(before, 4);
     site_live(&site, 7200, 300);
-    site.now_sec -= 240; /* a small step, as a time server makes it */
+    site.now_sec -= 240; /* a small step, as made by a time server */
     site_live(&site, 600, 20);
     cr_assert_eq(site.fake.writes, before);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of `sandgate serve`: start, readings again, SIGTERM, process 1 (gate-v1, sections 8, 9)."""
+"""`sandgate serve`: start, reloads, SIGTERM, and running as process 1 (gate-v1, sections 8, 9)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ with open(os.path.join(TESTS, "cases/F02-slow-idle-and-stopping/good-request.jso
 
 
 class Gate:
-    """A running gate with evidence in a folder."""
+    """A running gate with evidence in a directory."""
 
     def __init__(self, listen="[::]:0", drain=2, more="", command=(), admin="127.0.0.1:0",
                  stdout=subprocess.DEVNULL):
@@ -56,7 +56,7 @@ class Gate:
             return file.read()
 
     def wait_for(self, message, count=1):
-        """The first line of the log with that message, once there are so many."""
+        """Waits until the log has this number of lines with that message. Returns the last of them."""
         end = time.monotonic() + 10 * SLACK
         while time.monotonic() < end:
             found = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
@@ -84,8 +84,8 @@ class Gate:
 
 
 class Load:
-    """Clients that keep asking on kept-alive connections; every failure is kept. A connection that
-    the gate announced to end is opened anew, as a client of HTTP does."""
+    """Clients that send requests without a pause on kept-alive connections, and record every failure. After a response
+    with `Connection: close` they open a new connection."""
 
     def __init__(self, port, clients=8, tls=None):
         self.port, self.tls = port, tls or context()
@@ -151,7 +151,7 @@ class Stopping(unittest.TestCase):
             with self.assertRaises(OSError):
                 Client(gate.port)
 
-    def test_a_request_begun_is_finished_after_the_drain(self):
+    def test_a_request_in_flight_is_answered_after_the_drain(self):
         with Gate(drain=0) as gate, Client(gate.port) as client:
             client.send("POST /validate HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n"
                         % (JSON, len(GOOD)))
@@ -164,7 +164,7 @@ class Stopping(unittest.TestCase):
             self.assertEqual((status, fields["connection"].lower()), (200, "close"))
             self.assertEqual(gate.process.wait(timeout=5), 0)
 
-    def test_a_second_signal_ends_at_once(self):
+    def test_a_second_signal_exits_at_once(self):
         with Gate(drain=30) as gate:
             gate.process.send_signal(signal.SIGTERM)
             gate.wait_for("stopping: not ready, still answering requests")
@@ -172,7 +172,7 @@ class Stopping(unittest.TestCase):
             self.assertEqual(gate.process.wait(timeout=5), 0)
 
     @unittest.skipIf(os.geteuid() != 0 or not shutil.which("unshare"), "needs a PID namespace")
-    def test_process_1(self):
+    def test_signals_as_process_1(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with Gate(drain=0, command=("unshare", "--pid", "--fork", "--kill-child")) as gate:
                 children = "/proc/%d/task/%d/children" % (gate.process.pid, gate.process.pid)
@@ -185,7 +185,7 @@ class Stopping(unittest.TestCase):
 
 
 class Reading(unittest.TestCase):
-    def test_certificates_change_under_load_without_one_failed_request(self):
+    def test_no_request_fails_when_certificates_change_under_load(self):
         other = certificates("other")
         both = context()
         both.load_verify_locations(os.path.join(other, "ca.crt"))
@@ -225,7 +225,7 @@ class Reading(unittest.TestCase):
                     time.sleep(0.1)
             self.fail("the new certificate is not shown")
 
-    def test_broken_files_leave_what_was_read_before(self):
+    def test_invalid_files_keep_the_last_state(self):
         with Gate() as gate:
             for name in ("tls.key", "gate.yaml"):
                 with open(gate.path(name), "w", encoding="utf-8") as file:
@@ -250,7 +250,7 @@ class Starting(unittest.TestCase):
                 self.assertIn(text, gate.log())
             self.assertTrue(gate.log().startswith("sandgate: "), gate.log())
 
-    def test_a_bad_start_says_why(self):
+    def test_a_failed_start_reports_the_reason(self):
         self.bad("nonsense: true\n", "gate.yaml:8:1: ")
         for listen in ("::1:8443", "fd00::10", "127.0.0.1"):
             self.bad("", "gate.yaml:3:", listen=listen)

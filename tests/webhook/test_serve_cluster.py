@@ -40,7 +40,7 @@ def review(version="1.4.0", namespace="payments", managed=True):
 
 
 def sign(folder, version="1.4.0", namespace="payments"):
-    """A manifest and its document, observed now, signed by release-dev."""
+    """A manifest with a document observed now and signed by release-dev."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     document = DOCUMENT % (version, HEX, now, HEX)
     path = os.path.join(folder, "sandbox.yaml")
@@ -168,7 +168,7 @@ class Start(Cluster):
             self.assertEqual(gate.metric("sandgate_namespaces"), 1)
             self.assertEqual(gate.metric("sandgate_confirmations_total"), 0)
 
-    def test_refusal_is_told_in_the_servers_words(self):
+    def test_a_refusal_is_logged_with_the_message_of_the_server(self):
         with Kube() as kube:
             kube.refused = 403
             kube.start()
@@ -180,7 +180,7 @@ class Start(Cluster):
                 kube.refused = 0
                 gate.wait_until_ready()
 
-    def test_server_that_is_not_checked_is_warned_of(self):
+    def test_warning_if_the_server_certificate_is_not_verified(self):
         with Kube() as kube:
             kube.start()
             with Gate(kube, insecure=True) as gate:
@@ -188,7 +188,7 @@ class Start(Cluster):
                 self.assertEqual(warning["level"], "warn")
                 self.assertIn("the certificate of https://127.0.0.1:%d is not verified" % kube.port, warning["reason"])
 
-    def test_check_reads_all_but_the_cluster(self):
+    def test_check_reads_everything_except_the_cluster(self):
         with Kube() as kube, Gate(kube) as gate:
             done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
                                   capture_output=True, check=False)
@@ -196,7 +196,7 @@ class Start(Cluster):
             self.assertIn("evidence will come from https://127.0.0.1:%d, which was not contacted" % kube.port, done.stdout)
 
 
-    def test_names_that_would_leave_no_namespace_end_the_start(self):
+    def test_named_namespaces_that_are_all_excluded_fail_the_start(self):
         with Kube() as kube, Gate(kube) as gate:
             gate.configure("kubeconfig: kubeconfig, namespace: gate, namespaces: [gate]")
             done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")], text=True,
@@ -220,9 +220,9 @@ class Confirm(Cluster):
         kube.silent = True
         self.put(kube)
         self.assert_allowed(gate.ask(review()))
-        self.assertEqual(gate.metric("sandgate_confirmations_total"), 2)  # the pod's namespace and the gate's own
+        self.assertEqual(gate.metric("sandgate_confirmations_total"), 2)  # the namespace of the pod and that of the gate
 
-    def test_confirmed_miss_is_denied_and_the_watch_brings_the_rest(self):
+    def test_a_confirmed_miss_is_denied_and_found_after_the_watch_event(self):
         kube, gate = self.running()
         self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
         self.put(kube)
@@ -249,7 +249,7 @@ class Confirm(Cluster):
         self.assertTrue(gate.ask(review(managed=False))["allowed"])
         self.assertEqual(gate.metric('sandgate_reviews_undecided_total{code="504"}'), 1)
 
-    def test_evidence_that_arrived_counts_though_the_server_went_away_at_once(self):
+    def test_evidence_is_used_even_if_the_server_stops_right_after_sending_it(self):
         kube, gate = self.running()
         kube.held = True
         answers = []
@@ -263,7 +263,7 @@ class Confirm(Cluster):
         waiting.join()
         self.assert_allowed(answers[0])
 
-    def test_gate_goes_on_with_what_it_has_while_the_server_is_away(self):
+    def test_the_last_state_is_used_while_the_server_is_unreachable(self):
         kube, gate = self.running()
         self.put(kube)
         gate.wait(lambda: gate.ask(review())["allowed"], "the watch")
@@ -289,7 +289,7 @@ class Confirm(Cluster):
         gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") < 2, "news")
         self.assert_allowed(gate.ask(review()))
 
-    def test_key_taken_away_ends_what_it_signed(self):
+    def test_evidence_of_a_removed_key_is_no_longer_valid(self):
         kube, gate = self.running()
         self.put(kube)
         gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1, "the watch")
@@ -300,7 +300,7 @@ class Confirm(Cluster):
         gate.wait(lambda: not gate.ask(review())["allowed"], "the key's end")
         self.assert_denied(gate.ask(review()), 403, "gate.evidence.missing")
 
-    def test_another_cluster_needs_a_restart_and_is_said_once(self):
+    def test_another_cluster_needs_a_restart_and_is_logged_once(self):
         kube, gate = self.running()
         kube.kubeconfig(gate.path("second"))
         gate.configure("kubeconfig: second")
@@ -334,7 +334,7 @@ class Confirm(Cluster):
         self.assert_denied(answers[0], 503, "")
         self.assertEqual(gate.process.wait(timeout=15 * SLACK), 0)
 
-    def test_named_namespaces_are_all_that_is_asked_for(self):
+    def test_only_named_namespaces_are_requested(self):
         kube, gate = self.running(evidence=", namespaces: [payments]")
         self.put(kube)
         gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1, "the watch")
@@ -372,17 +372,17 @@ class Commands(Cluster):
         self.assertEqual((status, err), (0, ""), out)
         result, = json.loads(out)
         self.assertEqual((result["namespace"], result["outcome"]), ("payments", "ready"))
-        # another context, another namespace, where that evidence is not
+        # another context and namespace, without that evidence
         status, out, _ = self.run_command("check", "-f", self.pod, *self.world, "--context", "other", "-o", "json")
         result, = json.loads(out)
         self.assertEqual((status, result["namespace"], result["outcome"]), (1, "elsewhere", "needs_more_evidence"))
         self.assertEqual([path for path in self.kube.asked if "watch=" in path and "sendInitialEvents" not in path], [])
 
-    def test_cluster_is_found_as_kubectl_finds_it(self):
+    def test_the_cluster_is_chosen_as_by_kubectl(self):
         status, out, err = self.run_command("evidence", *self.world[:2], "-o", "json", KUBECONFIG=self.kubeconfig)
         self.assertEqual((status, err, len(json.loads(out))), (0, "", 1))
 
-    def test_server_that_is_away_or_refuses_is_said(self):
+    def test_an_unreachable_or_refusing_server_is_reported(self):
         self.kube.refused = 403
         status, out, err = self.run_command("evidence", *self.world)
         self.assertEqual((status, out), (2, ""))

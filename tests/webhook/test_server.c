@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server decides without a socket: header fields, limits, counters, lines of the log. */
+/* test_server - parts of the server that need no socket: header fields, limits, counters and lines
+ * of the log. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static struct head head_of(const char *name, const char *value)
     return head;
 }
 
-Test(head, timeouts_are_read_as_go_writes_them)
+Test(head, timeouts_in_the_format_of_go_are_read)
 {
     static const struct {
         const char *text;
@@ -34,7 +35,7 @@ Test(head, timeouts_are_read_as_go_writes_them)
         cr_expect_eq(head_timeout_msec(str_of(rows[i].text)), rows[i].msec, "%s", rows[i].text);
 }
 
-Test(head, only_one_clear_framing_is_taken)
+Test(head, ambiguous_framing_is_rejected)
 {
     static const struct {
         const char *length, *second, *transfer;
@@ -68,7 +69,7 @@ Test(head, only_one_clear_framing_is_taken)
     }
 }
 
-Test(head, types_are_known_by_name_alone)
+Test(head, content_types_are_compared_without_parameters)
 {
     static const struct {
         const char *type;
@@ -97,7 +98,7 @@ Test(head, types_are_known_by_name_alone)
     cr_expect_eq((int)head_syntax(&twice), 0);
 }
 
-Test(head, yaml_is_answered_where_asked_for_and_json_is_not)
+Test(head, yaml_is_sent_if_accepted_and_json_is_not)
 {
     static const struct {
         const char *accept;
@@ -124,7 +125,7 @@ Test(head, yaml_is_answered_where_asked_for_and_json_is_not)
     cr_expect_eq((int)head_format(&two), ANSWER_JSON);
 }
 
-Test(budget, slots_and_bytes_end_at_the_limit)
+Test(budget, slots_and_bytes_are_limited)
 {
     struct budget budget = {0};
 
@@ -140,7 +141,7 @@ Test(budget, slots_and_bytes_end_at_the_limit)
     cr_expect_eq(atomic_load(&budget.bytes), 0);
 }
 
-Test(budget, half_of_the_slots_may_wait_and_one_at_least)
+Test(budget, at_most_half_of_the_slots_but_at_least_one_can_wait)
 {
     struct budget budget = {0};
 
@@ -157,7 +158,7 @@ Test(budget, half_of_the_slots_may_wait_and_one_at_least)
     cr_expect_not(budget_take_wait(&budget));
 }
 
-Test(budget, unfinished_bodies_of_one_address_hold_a_quarter)
+Test(budget, unfinished_bodies_of_one_address_hold_at_most_a_quarter)
 {
     struct budget budget = {0};
     struct budget_share one = {0}, other = {0};
@@ -170,13 +171,13 @@ Test(budget, unfinished_bodies_of_one_address_hold_a_quarter)
     cr_expect(budget_take_unfinished(&budget, &one, 25));
     cr_expect(budget_take_bytes(&budget, 25));
     budget_finish(&other, 25);
-    /* the whole is full: nothing may stay with the share then */
+    /* the total is full: the share must be released */
     cr_expect_not(budget_take_unfinished(&budget, &other, 1));
     cr_expect_eq(atomic_load(&other.bytes), 0);
     cr_expect_eq(atomic_load(&budget.bytes), 100);
 }
 
-Test(budget, nothing_is_allowed_without_limits)
+Test(budget, without_limits_nothing_is_allowed)
 {
     struct budget budget = {0};
 
@@ -184,7 +185,7 @@ Test(budget, nothing_is_allowed_without_limits)
     cr_expect_not(budget_take_bytes(&budget, 1));
 }
 
-Test(metrics, are_text_for_prometheus)
+Test(metrics, text_is_in_the_format_of_prometheus)
 {
     static struct metrics metrics;
     struct metrics_state state = {.ready = true, .connections = 3};
@@ -225,7 +226,7 @@ Test(metrics, are_text_for_prometheus)
         cr_expect(str_contains(text, str_of(lines[i])), "%s", lines[i]);
 }
 
-Test(metrics, of_a_cluster_are_there_where_one_is_watched)
+Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
 {
     static struct metrics metrics;
     static const char *const lines[] = {
@@ -262,7 +263,7 @@ Test(metrics, of_a_cluster_are_there_where_one_is_watched)
     cr_expect_not(str_contains(text, STR("sandgate_watch_")));
 }
 
-/* What a log of that kind writes, without the time. */
+/* The output of a log of that kind, without the time. */
 static void read_line(bool text, char ret_line[static 512])
 {
     int ends[2];
@@ -293,7 +294,7 @@ Test(log, a_line_is_json_and_cannot_be_forged)
                      "\"count\":-3,\"none\":\"\"}\n");
 }
 
-Test(log, a_terminal_gets_text)
+Test(log, a_terminal_gets_plain_text)
 {
     char line[512];
 

@@ -11,14 +11,14 @@ import unittest
 
 from server_client import JSON, SLACK, Client, Program, context, main, seconds_until_end
 
-SLOW = 1.0  # seconds instead of 10
-IDLE = 3  # seconds instead of 180
-CROWD_FILES = 4096  # for 2,000 clients, and the server that they meet
+SLOW = 1.0  # seconds, instead of 10
+IDLE = 3  # seconds, instead of 180
+CROWD_FILES = 4096  # for 2,000 clients and the server
 HEAD = "POST /validate HTTP/1.1\r\nHost: x\r\n" + JSON + "Content-Length: %d\r\n\r\n"
 
 
 class Fake:
-    """Bytes of a TLS client that never goes on."""
+    """The first bytes of a TLS client that does not continue."""
 
     @staticmethod
     def hello():
@@ -32,7 +32,7 @@ class Fake:
 
 
 def trickle(send, data, pause, limit):
-    """Sends byte after byte until the other side ends or all is sent; the seconds it took."""
+    """Sends byte by byte until all is sent or the peer closes the connection. Returns the seconds."""
     begun = time.monotonic()
     try:
         for at in range(len(data)):
@@ -59,15 +59,15 @@ class Slow(unittest.TestCase):
         self.assertGreaterEqual(seconds, SLOW * 0.9)
         self.assertLess(seconds, SLOW + 0.7 * SLACK)
 
-    def test_no_bytes(self):
+    def test_connection_without_bytes(self):
         with socket.create_connection(("127.0.0.1", self.port)) as plain:
             self.assert_cut(seconds_until_end(plain, 5))
 
-    def test_a_hello_that_trickles(self):
+    def test_slow_client_hello(self):
         with socket.create_connection(("127.0.0.1", self.port)) as plain:
             self.assert_cut(trickle(plain.sendall, Fake.hello(), 0.05, 5))
 
-    def test_a_handshake_that_stops_half_way(self):
+    def test_handshake_that_stops_half_way(self):
         with socket.create_connection(("127.0.0.1", self.port)) as plain:
             plain.sendall(Fake.hello())
             begun = time.monotonic()
@@ -75,7 +75,7 @@ class Slow(unittest.TestCase):
             seconds_until_end(plain, 5)
             self.assert_cut(time.monotonic() - begun)
 
-    def test_half_handshakes_cost_no_time_of_the_processor(self):
+    def test_half_handshakes_use_no_cpu_time(self):
         stat = "/proc/%d/stat" % self.program.process.pid
 
         def ticks():
@@ -90,28 +90,28 @@ class Slow(unittest.TestCase):
         time.sleep(0.2)
         before = ticks()
         time.sleep(0.5)
-        self.assertLess(ticks() - before, 20)  # of 50 a thread
+        self.assertLess(ticks() - before, 20)  # 50 for each thread
         for plain in held:
             plain.close()
 
-    def test_a_head_that_trickles_after_idling(self):
+    def test_slow_head_after_an_idle_time(self):
         with Client(self.port) as client:
             time.sleep(SLOW * 1.5)
             self.assert_cut(trickle(client.send, HEAD.encode() % 2, 0.2, 5))
 
-    def test_a_body_that_trickles(self):
+    def test_slow_body(self):
         with Client(self.port) as client:
             client.send(HEAD % 2000)
             self.assert_cut(trickle(client.send, b" " * 2000, 0.1, 5))
             self.assertTrue(client.ends(1))
             self.assertNotIn(b"200", client.left)
 
-    def test_a_refused_body_that_trickles(self):
+    def test_slow_body_of_a_rejected_request(self):
         with Client(self.port) as client:
             client.send("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n")
             self.assert_cut(trickle(client.send, b" " * 2000, 0.1, 5))
 
-    def test_a_second_request_begun_with_the_first(self):
+    def test_incomplete_second_request_sent_with_the_first(self):
         with Client(self.port) as client:
             client.send(HEAD % 2 + "{}" + HEAD % 2 + "{")
             self.assertEqual(client.answer()[0], 200)
@@ -119,25 +119,25 @@ class Slow(unittest.TestCase):
             self.assertTrue(client.ends(5))
             self.assert_cut(time.monotonic() - begun)
 
-    def test_idle_before_and_between_requests_is_no_fault(self):
+    def test_idle_connections_are_kept(self):
         with Client(self.port) as client:
             for _ in range(3):
                 time.sleep(IDLE * 0.6)
                 self.assertEqual(client.review(b"{}")[0], 200)
 
-    def test_too_long_idle_ends_with_a_close_notification(self):
+    def test_idle_timeout_sends_close_notify(self):
         for asked in (False, True):
             with Client(self.port) as client:
                 if asked:
                     client.review(b"{}")
                 begun = time.monotonic()
                 client.socket.settimeout(IDLE * 3)
-                # without close_notify this raises
+                # raises without close_notify
                 self.assertEqual(client.socket.recv(1), b"")
                 self.assertGreaterEqual(time.monotonic() - begun, IDLE - 0.01)
                 self.assertLess(time.monotonic() - begun, IDLE + 1.5 * SLACK)
 
-    def test_a_client_that_takes_no_answer_is_cut(self):
+    def test_client_that_does_not_read_is_disconnected(self):
         with Client(self.port) as client:
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             begun = time.monotonic()
@@ -148,7 +148,7 @@ class Slow(unittest.TestCase):
                 pass
             self.assertLess(time.monotonic() - begun, 8)
 
-    def test_gone_at_once(self):
+    def test_client_that_disconnects_at_once(self):
         for _ in range(20):
             client = Client(self.port)
             client.send(HEAD % 300000 + " " * 300000)
@@ -159,7 +159,7 @@ class Slow(unittest.TestCase):
 
 
 class Crowd(unittest.TestCase):
-    def test_the_longest_idle_one_goes_first(self):
+    def test_the_longest_idle_connection_is_closed_first(self):
         with Program(max_connections=20) as program:
             clients = [Client(program.port) for _ in range(20)]
             for client in clients[1:] + clients[:1]:
@@ -174,7 +174,7 @@ class Crowd(unittest.TestCase):
             clients[1].__exit__()
             self.assertEqual(program.metric('sandgate_connections_cut_total{reason="crowded"}'), 1)
 
-    def test_else_the_oldest_unfinished_one_of_who_holds_most(self):
+    def test_without_idle_ones_the_oldest_unfinished_of_the_largest_client_is_closed(self):
         with Program(max_connections=10) as program:
             few = [Client(program.port, source="127.0.0.3") for _ in range(3)]
             many = [Client(program.port, source="127.0.0.2") for _ in range(5)]
@@ -196,7 +196,7 @@ class Crowd(unittest.TestCase):
             for client in few + many + work:
                 client.__exit__()
 
-    def test_a_thousand_that_say_nothing(self):
+    def test_a_thousand_silent_connections(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if hard < CROWD_FILES:
             self.skipTest("no more than %d open files are allowed here" % hard)
@@ -208,7 +208,7 @@ class Crowd(unittest.TestCase):
             with Client(program.port) as client:
                 self.assertEqual(client.review(b"{}")[0], 200)
             self.assertLess(time.monotonic() - begun, 1 * SLACK)
-            end = time.monotonic() + 5 * SLACK  # those that were cut take a moment to go
+            end = time.monotonic() + 5 * SLACK  # disconnected clients are removed after a moment
             while program.metric("sandgate_connections") > 1024:
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.05)
@@ -217,7 +217,7 @@ class Crowd(unittest.TestCase):
 
 
 class Budget(unittest.TestCase):
-    def test_busy_is_503_at_once(self):
+    def test_503_at_once_when_busy(self):
         with Program(max_in_flight=2, defer_bytes=0) as program:
             slow = [Client(program.port) for _ in range(2)]
             for client in slow:
@@ -237,7 +237,7 @@ class Budget(unittest.TestCase):
             self.assertEqual(program.metric("sandgate_in_flight_requests"), 0)
             self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
 
-    def test_half_bodies_of_one_address_do_not_keep_others(self):
+    def test_unfinished_bodies_of_one_address_do_not_block_others(self):
         with Program(max_in_flight_bytes=8 << 20) as program:
             half = [Client(program.port, source="127.0.0.2") for _ in range(8)]
             for client in half:
@@ -255,14 +255,14 @@ class Budget(unittest.TestCase):
             self.assertLessEqual(got.count(200), 2)
             self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
 
-    def test_an_arena_that_does_not_fit_is_503(self):
+    def test_503_if_the_memory_limit_is_reached(self):
         with Program(max_in_flight_bytes=8 << 20) as program, Client(program.port) as client:
             self.assertEqual(client.review(b"arena=1000000")[0], 200)
             status, fields, _ = client.review(b"arena=9000000")
             self.assertEqual((status, fields["retry-after"]), (503, "1"))
             self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
 
-    def test_a_body_that_ends_early_gives_its_bytes_back(self):
+    def test_an_aborted_body_releases_its_bytes(self):
         with Program() as program:
             for _ in range(10):
                 with Client(program.port) as client:
@@ -282,7 +282,7 @@ class Beside(unittest.TestCase):
             taken.append(time.monotonic() - begun)
         return sorted(taken)[int(count * 0.99)]
 
-    def test_slow_and_large_ones_cost_others_nothing(self):
+    def test_slow_and_large_requests_do_not_delay_others(self):
         with Program(slow_msec=60000) as program, Client(program.port) as client:
             alone = self.latency(client, 1000)
             slow = []
@@ -313,7 +313,7 @@ class Beside(unittest.TestCase):
                 stop.set()
                 for thread in threads:
                     thread.join()
-            # this client and its threads share one interpreter: its own pauses are allowed for
+            # this client and its threads share one interpreter, so its own delays are allowed
             self.assertLess(beside, 2 * alone + 0.02 * SLACK)
             for other in slow:
                 other.__exit__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of the HTTP table (gate-v1, section 8), by a real TLS client."""
+"""Every row of the HTTP table (gate-v1, section 8), with a real TLS client."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Http(unittest.TestCase):
         self.assertTrue(said["message"])
         return fields, said
 
-    def test_a_review_is_answered_and_the_connection_kept(self):
+    def test_a_review_is_answered_and_the_connection_stays_open(self):
         client = self.client()
         for body in (b"{}", b"{" + b" " * 100000 + b"}"):
             status, fields, answer = client.review(body)
@@ -47,12 +47,12 @@ class Http(unittest.TestCase):
             self.assertEqual(json.loads(answer), {
                 "bytes": len(body), "sum": sum(body), "syntax": "json"})
 
-    def test_the_query_does_not_matter_to_the_path(self):
+    def test_the_query_does_not_change_the_path(self):
         client = self.client()
         for query in ("?timeout=10s", "?timeout=rubbish", "?a=b&timeout=1ms", "?"):
             self.assertEqual(client.review(b"{}", query=query)[0], 200, query)
 
-    def test_chunks_are_read(self):
+    def test_chunked_bodies_are_read(self):
         client = self.client()
         status, _, body = client.ask(
             "POST /validate HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n"
@@ -60,7 +60,7 @@ class Http(unittest.TestCase):
         self.assertEqual((status, json.loads(body)["bytes"]), (200, 3))
         self.assertEqual(client.review(b"{}")[0], 200)
 
-    def test_types_and_their_parameters(self):
+    def test_content_types_and_their_parameters(self):
         client = self.client()
         for given, syntax in (("application/json", "json"), ("application/json; charset=utf-8", "json"),
                               ("APPLICATION/JSON;a=b", "json"), ("application/yaml", "yaml"),
@@ -76,7 +76,7 @@ class Http(unittest.TestCase):
             self.assert_status(client.review(b"{}", given), 415, "UnsupportedMediaType")
         self.assertEqual(client.review(b"{}", JSON + "Content-Encoding: identity\r\n")[0], 200)
 
-    def test_yaml_is_answered_where_it_is_asked_for_and_json_is_not(self):
+    def test_yaml_is_sent_if_accepted_and_json_is_not(self):
         client = self.client()
         for accept, kind in (("application/yaml", "yaml"), ("text/yaml, */*", "yaml"),
                              ("application/json, application/yaml", "json"), ("*/*", "json"),
@@ -85,7 +85,7 @@ class Http(unittest.TestCase):
             _, fields, _ = client.review(b"{}", JSON + "Accept: %s\r\n" % accept)
             self.assertEqual(fields["content-type"], "application/" + kind, accept)
 
-    def test_404_405_and_what_is_allowed(self):
+    def test_404_405_and_the_allow_header(self):
         client = self.client()
         for path in ("/", "/validate/", "/metrics", "/Validate", "//validate"):
             self.assert_status(client.get(path), 404, "NotFound")
@@ -126,7 +126,7 @@ class Http(unittest.TestCase):
                            "RequestEntityTooLarge")
         self.assertEqual(client.review(b"{}")[0], 200)
 
-    def test_a_refused_body_is_read_before_the_answer(self):
+    def test_a_rejected_body_is_read_before_the_answer(self):
         client = self.client()
         body = b"x" * (5 << 20)
         self.assert_status(client.ask(
@@ -134,7 +134,7 @@ class Http(unittest.TestCase):
             404, "NotFound")
         self.assertEqual(client.review(b"{}")[0], 200)
 
-    def test_what_is_more_than_is_thrown_away_ends_the_connection(self):
+    def test_a_rejected_body_over_the_limit_closes_the_connection(self):
         client = self.client()
         client.send("POST /validate HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n"
                     % (JSON, (32 << 20) + 1))
@@ -152,8 +152,8 @@ class Http(unittest.TestCase):
         client = self.client()
         pad = "X-Pad: %s\r\n"
         short = "POST /validate HTTP/1.1\r\nHost: x\r\n" + JSON + "Content-Length: 2\r\n\r\n"
-        room = 16 * 1024 - len(short) - len(pad % "")
-        whole = short.replace("Host: x\r\n", "Host: x\r\n" + pad % ("a" * room))
+        space = 16 * 1024 - len(short) - len(pad % "")
+        whole = short.replace("Host: x\r\n", "Host: x\r\n" + pad % ("a" * space))
         self.assertEqual(len(whole), 16 * 1024)
         self.assertEqual(client.ask(whole + "{}")[0], 200)
         fields, _ = self.assert_status(client.ask(whole.replace("X-Pad", "X-Padd") + "{}"), 431,
@@ -162,7 +162,7 @@ class Http(unittest.TestCase):
         many = "".join("X-Field-%d: %s\r\n" % (i, "b" * 30) for i in range(300))
         self.assertEqual(client.ask(short.replace("Host: x\r\n", "Host: x\r\n" + many) + "{}")[0], 200)
 
-    def test_404_for_a_path_that_an_escape_would_cut(self):
+    def test_404_for_a_path_with_an_encoded_nul(self):
         client = self.client()
         for path in ("/validate%00", "/validate%00/../x", "/%76alidate", "/validate/", "//validate"):
             self.assert_status(client.ask(
@@ -183,7 +183,7 @@ class Http(unittest.TestCase):
                 % (JSON, fields)), 400, "BadRequest")
             self.assertEqual(said["connection"].lower(), "close", fields)
             self.assertTrue(client.ends(5), fields)
-        # fields that somebody in front may have read otherwise
+        # headers that a proxy could have read differently
         for field in ("Transfer-Encoding : chunked", "Content-Length : 5", "Transfer-Encoding:\r\n chunked",
                       "Transfer-Encoding: \x0bchunked", "X: a\rTransfer-Encoding: chunked", "X Y: a"):
             client = self.client()
@@ -192,7 +192,7 @@ class Http(unittest.TestCase):
             try:
                 self.assertEqual(client.answer()[0], 400, field)
             except OSError:
-                pass  # the library may end the connection instead
+                pass  # the library can close the connection instead
             self.assertTrue(client.ends(5), field)
         for length in ("-1", "+2", "0x2", "2 2", "2, 2", "99999999999999999999999"):
             client = self.client()
@@ -200,8 +200,8 @@ class Http(unittest.TestCase):
                         % (JSON, length))
             self.assertIn(client.answer()[0], (400, 413), length)
 
-    def test_the_first_that_fits(self):
-        """431, 400 for framing, 404, 405, 401, 411, 415, 413: each request has all faults behind."""
+    def test_order_of_the_checks(self):
+        """431, 400 for framing, 404, 405, 401, 411, 415, 413: each request also has all later errors."""
         pad = "X-Pad: %s\r\n" % ("a" * 16384)
         twice = "Content-Length: 2\r\nContent-Length: 2\r\n"
         for code, line, fields, body in (
@@ -213,14 +213,14 @@ class Http(unittest.TestCase):
             answer = client.ask("%s HTTP/1.1\r\nHost: x\r\n%s\r\n" % (line, fields), body.encode())
             self.assertEqual(answer[0], code, line)
 
-    def test_http_1_0_is_served_then_closed(self):
+    def test_http_1_0_is_answered_and_closed(self):
         client = self.client()
         answer = client.ask("POST /validate HTTP/1.0\r\nConnection: keep-alive\r\n%s"
                             "Content-Length: 2\r\n\r\n{}" % JSON)
         self.assertEqual(answer[0], 200)
         self.assertTrue(client.ends(5))
 
-    def test_no_host_is_400_by_the_library(self):
+    def test_400_without_host(self):
         self.assertEqual(self.client().ask("GET /healthz HTTP/1.1\r\n\r\n")[0], 400)
 
     def test_expect_continue(self):
@@ -231,10 +231,10 @@ class Http(unittest.TestCase):
         client.send("{}")
         self.assertEqual(client.answer()[0], 200)
 
-    def test_a_gate_without_an_answer_is_500(self):
+    def test_500_if_the_gate_gives_no_answer(self):
         self.assert_status(self.client().review(b"mute"), 500, "InternalError")
 
-    def test_two_requests_in_one_record(self):
+    def test_two_requests_in_one_tls_record(self):
         client = self.client()
         one = "POST /validate HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s"
         client.send(one % (JSON, 2, "{}") + one % (JSON, 3, "{ }") + "GET /healthz HTTP/1.1\r\n"
@@ -244,7 +244,7 @@ class Http(unittest.TestCase):
         self.assertEqual(client.answer()[2], b"ok")
 
     def test_half_close(self):
-        for text in (b"{}", b" " * 300000):  # the longer one is left to another thread
+        for text in (b"{}", b" " * 300000):  # another thread handles the longer one
             client = self.client()
             client.send("POST /validate HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n"
                         % (JSON, len(text)))
@@ -258,7 +258,7 @@ class Http(unittest.TestCase):
             "HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
         self.assertEqual((status, body), (200, b"ok"))
 
-    def test_http2_preface_ends_within_a_second(self):
+    def test_http2_preface_is_closed_within_a_second(self):
         client = self.client()
         client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         self.assertTrue(client.ends(1))
@@ -266,7 +266,7 @@ class Http(unittest.TestCase):
 
 
 class Tls(unittest.TestCase):
-    def test_versions_alpn_and_families(self):
+    def test_tls_versions_alpn_and_address_families(self):
         with Program() as program:
             for options, chosen in (({"alpn": ["http/1.1"]}, "http/1.1"),
                                     ({"alpn": ["h2", "http/1.1"]}, "http/1.1"), ({}, None)):
@@ -286,7 +286,7 @@ class Tls(unittest.TestCase):
                 with Client(program.port, host=host, name=name) as client:
                     self.assertEqual(client.get("/readyz")[0], 200)
 
-    def test_plain_http_on_the_tls_port_ends_without_an_error_in_the_log(self):
+    def test_plain_http_on_the_tls_port_logs_no_error(self):
         with Program() as program:
             with socket.create_connection(("127.0.0.1", program.port), timeout=5) as plain:
                 plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -307,7 +307,7 @@ class Tls(unittest.TestCase):
                 self.assertEqual(client.review(b"{}")[0], 200)
             with Client(program.port, tls=context(certificate=other)) as client:
                 self.assertEqual(client.review(b"{}")[0], 401)
-            # signed, but the name of the serving certificate is not listed
+            # signed by the CA, but the name of the serving certificate is not in the list
             named = os.path.join(program.folder, "named")
             os.mkdir(named)
             for end in ("crt", "key"):

@@ -3,8 +3,8 @@
 #define TESTS_WEBHOOK_THREAD_CLIENT_H
 
 /*
- * What plain test programs with threads share: a server's certificate, and TLS clients that ask it.
- * ThreadSanitizer does not start under criterion, so what does not hold ends the program with 1.
+ * thread_client - for programs that run with ThreadSanitizer: a certificate for a server, and TLS
+ * clients. These programs do not use criterion, so an error ends them with status 1.
  */
 
 #include <gnutls/gnutls.h>
@@ -18,17 +18,17 @@
 
 #define THREAD_CLIENT_MAX_ANSWER 65536
 
-/* Here, so that analysers see that it does not return. */
+/* Inline, so that static analysis sees that it does not return. */
 static inline void must(bool holds, const char *what)
 {
     if (holds)
         return;
-    fprintf(stderr, "does not hold: %s\n", what);
+    fprintf(stderr, "failed: %s\n", what);
     exit(1);
 }
 
 void nap(long msec);
-/* A certificate that signs itself, and its key, in a new folder. */
+/* A self-signed certificate and its key, in a new directory. */
 struct thread_client_files {
     char folder[64];
     char certificate[128];
@@ -42,7 +42,7 @@ void thread_client_remove_files(const struct thread_client_files *files);
 int thread_client_connect(uint16_t port);
 bool thread_client_send(gnutls_session_t session, const char *data, size_t bytes);
 
-/* A connection with its handshake done, and a review sent on it. */
+/* A connection after the handshake, on which a review was sent. */
 struct thread_client {
     int fd;
     gnutls_certificate_credentials_t trust;
@@ -52,7 +52,7 @@ void thread_client_begin(struct thread_client *client, uint16_t port, const char
                          const char *body, size_t bytes);
 void thread_client_end(struct thread_client *client);
 
-/* One review on a connection of its own; the text of the whole answer, with a NUL behind it. */
+/* Sends one review on a new connection. ret_answer is the whole response, ending with NUL. */
 void thread_client_ask(uint16_t port, const char *timeout, const char *body, size_t bytes,
                        char ret_answer[static THREAD_CLIENT_MAX_ANSWER]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decision log's writer and the list of denials, with several threads that decide: every line
- * is whole or counted, whatever becomes of the file, and nobody waits for it.
+ * tsan_decision_log - the writer of the decision log and the list of denials, with several threads
+ * that add decisions. Every line is complete or counted as lost, with any error of the file, and no
+ * thread waits for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +20,12 @@
 #include "webhook/record/denials.h"
 
 #define THREADS 4
-#define LINES 400 /* a thread */
+#define LINES 400 /* lines of each thread */
 #define LINE_BYTES 300
 #define PATH_BYTES 128
 #define READ_BYTES ((size_t)16 * 1024 * 1024)
 #define PATIENCE_MSEC 20000
-#define TORN_BYTES 100 /* of a line that did not fit */
+#define TORN_BYTES 100 /* for a line that did not fit */
 
 static char folder[] = "/tmp/sandgate-log-XXXXXX";
 static char path[PATH_BYTES];
@@ -46,7 +47,7 @@ static void nap(void)
     (void)nanosleep(&pause, NULL);
 }
 
-/* `{number xxx…}` and a line feed, of so many bytes in all. */
+/* `{number xxx…}` and a line feed, with this number of bytes in total. */
 static struct record_line *make_line(unsigned number, size_t bytes)
 {
     char *made = malloc(bytes + 1);
@@ -107,7 +108,7 @@ static size_t read_file(const char *name)
     return (size_t)n;
 }
 
-/* Whole lines of the text; anything else in it is no line. */
+/* The number of complete lines. Any other content is an error. */
 static size_t count_whole(size_t bytes, size_t *ret_others)
 {
     size_t whole = 0;
@@ -219,13 +220,13 @@ static void test_rotation(void)
     put(log, 1, LINE_BYTES);
     wait_until(log, 1);
     must(rename(path, moved) == 0, "moved away");
-    put(log, 2, LINE_BYTES); /* still into the old one */
+    put(log, 2, LINE_BYTES); /* still written to the old file */
     wait_until(log, 2);
     must(decision_log_reopen(log, path) == 0, "opened anew");
     put(log, 3, LINE_BYTES);
     wait_until(log, 3);
     must(decision_log_reopen(log, "/nonexistent/log") == 0, "asked for");
-    put(log, 4, LINE_BYTES);                          /* stays where it is */
+    put(log, 4, LINE_BYTES);                          /* the file is not moved */
     decision_log_close(log, DECISION_LOG_CLOSE_MSEC); /* writes what is queued */
     must_hold(moved, 2, 0);
     must_hold(path, 2, 0);
@@ -248,7 +249,7 @@ static void test_full_device(void)
     (void)unlink(path);
 }
 
-/* A disk that has room for a part of a line; then there is more. */
+/* A disk with space for a part of a line, and later with more. */
 static void test_part_of_a_line(void)
 {
     struct rlimit before = {0}, small = {0};
@@ -277,7 +278,7 @@ static void test_part_of_a_line(void)
     (void)unlink(path);
 }
 
-/* Reads until so many bytes are there. */
+/* Reads until this number of bytes has arrived. */
 static size_t read_pipe(int fd, size_t wanted)
 {
     uint64_t end_msec = clock_msec() + PATIENCE_MSEC;
@@ -303,10 +304,10 @@ static int open_reader(void)
     return fd;
 }
 
-/* Nobody reads for a while: the queue fills, lines are lost, and nobody waits. */
+/* The reader pauses: the queue fills, lines are lost, and no thread waits. */
 static void test_slow_reader(void)
 {
-    const size_t bytes = (size_t)6 * 1024; /* more than a pipe takes at once */
+    const size_t bytes = (size_t)6 * 1024; /* more than the capacity of a pipe */
     unsigned asked = DECISION_LOG_MAX_LINES;
     struct decision_log *log = NULL;
     struct decision_log_counts counts = {0};
@@ -329,7 +330,7 @@ static void test_slow_reader(void)
     must(whole == asked - counts.lost_full && others == 0, "what comes is whole");
     wait_until(log, asked);
 
-    (void)close(reader); /* a broken pipe, and then a new reader */
+    (void)close(reader); /* a closed reader, then a new one */
     put(log, 1, LINE_BYTES);
     wait_until(log, asked + 1);
     must(decision_log_counts(log).lost_failed == 1, "nobody reads");
@@ -341,7 +342,7 @@ static void test_slow_reader(void)
     (void)close(reader);
 }
 
-/* A reader that reads nothing must not keep the program from ending. */
+/* A reader that does not read must not prevent the exit of the program. */
 static void test_hanging_reader(void)
 {
     uint64_t begun_msec = 0;
@@ -353,7 +354,7 @@ static void test_hanging_reader(void)
     begun_msec = clock_msec();
     decision_log_close(log, 200);
     must(clock_msec() - begun_msec < PATIENCE_MSEC / 2, "the end is not held up");
-    (void)close(reader); /* its thread ends by itself */
+    (void)close(reader); /* its thread ends without a join */
     for (int i = 0; i < 40; i++)
         nap();
     (void)unlink(path);

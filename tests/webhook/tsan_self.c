@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self_tls with callers in many threads, while certificates change, the configuration does, and it
- * ends: for ThreadSanitizer.
+ * tsan_self - self_tls with many threads that use it while certificates and the configuration
+ * change, and while it is freed. For ThreadSanitizer.
  */
 
 #include <errno.h>

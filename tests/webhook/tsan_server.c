@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real server in this process, asked by TLS clients in threads while certificates and snapshots
- * are swapped and more connections come than there is room for: what ThreadSanitizer would not
- * like.
+ * tsan_server - the real server in this process, with TLS clients in threads, while certificates
+ * and snapshots are replaced and there are more connections than the limit. For ThreadSanitizer.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +19,7 @@
 #define REQUESTS 60
 #define CROWD 8
 #define SWAPS 20
-#define LARGE_BYTES ((size_t)300 * 1024) /* left to another thread */
+#define LARGE_BYTES ((size_t)300 * 1024) /* large enough to be handled by another thread */
 
 /* Stands for what a running gate has read. */
 struct runtime {
@@ -85,7 +84,7 @@ static void *run_swaps(void *argument)
     return NULL;
 }
 
-/* One request; false where the connection ended, as it may when there is no room for it. */
+/* Sends one request. false if the server closed the connection, as it can at the limit. */
 static bool ask(gnutls_session_t session, size_t bytes)
 {
     static char blanks[LARGE_BYTES];
@@ -128,7 +127,7 @@ static void *run_client(void *argument)
                  gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust) == 0,
              "a session");
         gnutls_transport_set_int(session, fd);
-        /* who is cut in favour of others has had its turn as well */
+        /* a connection closed in favour of others counts as answered */
         if (gnutls_handshake(session) != 0)
             i++;
         else
@@ -145,7 +144,7 @@ static void *run_client(void *argument)
     return NULL;
 }
 
-/* Connections that say nothing, more than there is room for. */
+/* More silent connections than the limit. */
 static void *run_crowd(void *argument)
 {
     struct scene *scene = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that wait for the cluster, over real TLS, with the real gate and a cluster that answers
- * as each scene says. Plain, so that ThreadSanitizer can watch it.
+ * tsan_waiting - requests that wait for the cluster, over real TLS, with the real gate and a
+ * cluster that answers as each scene chooses. A program without criterion, for ThreadSanitizer.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,8 +15,8 @@
 #include "thread_client.h"
 
 #define CROWD 64
-#define SLOTS 128                /* of which half may wait */
-#define SLOW_SANITIZER_MSEC 4000 /* what is at once takes no longer, sanitizers included */
+#define SLOTS 128                /* half of them can wait */
+#define SLOW_SANITIZER_MSEC 4000 /* limit for an immediate answer, with sanitizers */
 #define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
 
@@ -29,10 +29,10 @@ struct runtime {
 struct scene {
     struct runtime runtime;
     struct server *server;
-    struct arena arena;        /* of snapshots' texts */
-    struct snapshot *empty;    /* nothing is known */
-    struct snapshot *bare;     /* the namespace, no evidence */
-    struct snapshot *complete; /* both */
+    struct arena arena;        /* for the texts of snapshots */
+    struct snapshot *empty;    /* without namespace and evidence */
+    struct snapshot *bare;     /* with the namespace, without evidence */
+    struct snapshot *complete; /* with both */
     struct tls *tls;
     struct metrics metrics;
     uint16_t port;
@@ -57,7 +57,7 @@ static struct moment moment_of(const char *text)
     return moment;
 }
 
-/* Requirements of acme/app@1.0.0 as if signed; our count is never dropped. */
+/* Requirements of acme/app@1.0.0 as if signed. The reference is never released. */
 static const struct evidence *make_evidence(struct arena *arena)
 {
     static const struct str images[] = {STR_INIT("sha256:" HEX)}, keys[] = {STR_INIT("k1")};
@@ -132,7 +132,7 @@ static void scene_dismiss(struct runtime *runtime)
 
 static const char managed[] = "\"annotations\":{\"sandbox.runx.dev/skill-ref\":\"acme/app@1.0.0\"}";
 
-/* Filled up with blanks to so many bytes. */
+/* Padded with blanks to this number of bytes. */
 static char *make_review(const char *namespace_name, const char *metadata, const char *more,
                          size_t bytes)
 {
@@ -154,7 +154,7 @@ static char *make_review(const char *namespace_name, const char *metadata, const
     return text;
 }
 
-/* The answer is in scene->answer. */
+/* Stores the answer in scene->answer. */
 static void ask_with(struct scene *scene, char *review, const char *timeout)
 {
     thread_client_ask(scene->port, timeout, review, strlen(review), scene->answer);
@@ -232,7 +232,7 @@ static void play_evidence(struct scene *scene)
     must_be_allowed(scene);
     must_have_asked(scene, 0, 0, 0);
 
-    /* a confirmed miss is the answer, and is not asked for twice */
+    /* a confirmed miss is final, and not asked again */
     scene_know(scene, scene->bare);
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
     ask(scene);
@@ -288,7 +288,7 @@ static void play_namespace(struct scene *scene)
     must_be_allowed(scene);
     must_have_asked(scene, 1, 1, 0);
 
-    /* without labels even what is not managed has no answer */
+    /* without the labels of the namespace, not even an unmanaged pod has an answer */
     scene_know(scene, scene->empty);
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("payments", "", "", 0), "5s");
@@ -364,7 +364,7 @@ static struct one *begin_crowd(struct scene *scene, struct fake_answer answer)
     return crowd;
 }
 
-/* Each answer ends in scene->answer, for `check`. */
+/* Stores each answer in scene->answer, for `check`. */
 static void end_crowd(struct scene *scene, struct one *crowd, void (*check)(const struct scene *))
 {
     for (size_t i = 0; i < CROWD; i++) {
@@ -375,7 +375,7 @@ static void end_crowd(struct scene *scene, struct one *crowd, void (*check)(cons
     free(crowd);
 }
 
-/* Two threads serve: sixty-four that wait hold none of them. */
+/* The server has two threads: 64 waiting requests block neither of them. */
 static void play_crowd(struct scene *scene)
 {
     struct one *crowd =
@@ -397,7 +397,7 @@ static void play_crowd(struct scene *scene)
     end_crowd(scene, crowd, must_be_allowed);
 }
 
-/* Who goes away leaves nothing behind. */
+/* Disconnected clients leave no state. */
 static void play_leaver(struct scene *scene)
 {
     char *review = make_review("payments", managed, "", 0);
@@ -421,7 +421,7 @@ static void must_be_stopping(const struct scene *scene)
     must_be_denied(scene, 503, "ServiceUnavailable", "this replica of the gate is stopping");
 }
 
-/* Nobody answers, and the server stops: all that wait are told within the grace. */
+/* The server stops while no question is answered: all waiting requests are answered in time. */
 static void play_stop(struct scene *scene)
 {
     struct one *crowd = begin_crowd(scene, (struct fake_answer){.never = true});
