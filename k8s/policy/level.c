@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * level - reads levels and resolves those of a namespace.
+ */
 #include "k8s/policy/level.h"
+
+#include <assert.h>
+
+static const struct {
+    struct str text;
+    enum level level;
+} levels[] = {
+    {STR_INIT("none"), LEVEL_NONE},
+    {STR_INIT("annotated"), LEVEL_ANNOTATED},
+    {STR_INIT("required"), LEVEL_REQUIRED},
+};
+
+#define LEVEL_COUNT (sizeof(levels) / sizeof(levels[0]))
 
 bool level_read(struct str s, enum level *ret_level)
 {
-    for (int l = LEVEL_NONE; l <= LEVEL_REQUIRED; l++) {
-        if (str_present(s) && str_equal(s, str_of(level_text((enum level)l)))) {
-            *ret_level = (enum level)l;
+    for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        if (str_equal(s, levels[i].text)) {
+            *ret_level = levels[i].level;
             return true;
         }
     }
@@ -14,15 +30,9 @@ bool level_read(struct str s, enum level *ret_level)
 
 const char *level_text(enum level level)
 {
-    switch (level) {
-    case LEVEL_NONE:
-        return "none";
-    case LEVEL_ANNOTATED:
-        return "annotated";
-    case LEVEL_REQUIRED:
-        return "required";
-    case LEVEL_UNSET:
-        break;
+    for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        if (levels[i].level == level)
+            return levels[i].text.ptr;
     }
     return "unset";
 }
@@ -32,6 +42,7 @@ static enum level resolve(struct str label, enum level unreadable, enum level st
 {
     enum level level = standard;
 
+    assert(standard != LEVEL_UNSET && floor != LEVEL_UNSET);
     if (str_present(label) && !level_read(label, &level))
         level = unreadable;
     return level > floor ? level : floor;

@@ -2,22 +2,24 @@
 #ifndef K8S_POLICY_LEVEL_H
 #define K8S_POLICY_LEVEL_H
 
-/* level - what a namespace asks for (gate-v1, section 2). */
+/* level - how strictly a namespace is judged (gate-v1, section 2). Pure; nothing allocates or
+ * fails. */
 
 #include <stdbool.h>
 
 #include "planner/base/text.h"
 
-/* 0 is no level: it must be set before it is compared. In ascending order of strictness. */
+/* In ascending order of strictness. 0 is not a level: a level must be set before it is compared. */
 enum level {
     LEVEL_UNSET = 0,
-    LEVEL_NONE,      /* nothing is judged */
-    LEVEL_ANNOTATED, /* managed pods are */
-    LEVEL_REQUIRED,  /* every pod is */
+    LEVEL_NONE,      /* no pod is judged */
+    LEVEL_ANNOTATED, /* managed pods are judged */
+    LEVEL_REQUIRED,  /* every pod is judged */
 };
 
 enum controllers_mode {
-    CONTROLLERS_WARN = 0, /* `warn`, the default; never lets a pod through, only controllers */
+    CONTROLLERS_WARN = 0, /* `warn`, the default. Only denials of controllers become warnings, never
+                             those of pods. */
     CONTROLLERS_NONE,
     CONTROLLERS_ENFORCE,
 };
@@ -28,16 +30,16 @@ struct levels {
     enum level audit;
 };
 
-/* `none`, `annotated`, `required`, exactly; false leaves *ret_level alone. */
+/* Exactly `none`, `annotated` or `required`. False leaves *ret_level unchanged. */
 bool level_read(struct str s, enum level *ret_level);
 
-/* Static text, never NULL. */
+/* Static text, never NULL; "unset" for a value that is not a level. */
 const char *level_text(enum level level);
 
 /*
- * The levels of a namespace: each label's value (absent: not there), else the default; a value
- * that cannot be read counts as required for enforce, as none for warn and audit; then none is
- * lower than the floor.
+ * The levels of a namespace: the value of each label, or the default where the label is absent. An
+ * unknown value counts as `required` for enforce and as `none` for warn and audit. Then each level
+ * is raised to the floor. The levels of defaults and floor must be set.
  */
 struct levels levels_resolve(struct str enforce, struct str warn, struct str audit,
                              struct levels defaults, struct levels floor);

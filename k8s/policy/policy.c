@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy - the defaults of a policy.
+ */
 #include "k8s/policy/policy.h"
 
 #define POLICY_DEFAULT_MAX_AGE_DAYS 30

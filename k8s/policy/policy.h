@@ -3,11 +3,13 @@
 #define K8S_POLICY_POLICY_H
 
 /*
- * policy - what the configuration says about decisions (gate-v1, section 10), without a word on
- * ports and files. Filled by the reader of the configuration, part of a snapshot, never changed
- * afterwards. {0} is not usable: policy_defaults() gives the contract's defaults.
+ * policy - the part of the configuration that decisions depend on (gate-v1, section 10); ports and
+ * files are not in it.
  *
- * Ownership  texts and lists belong to whoever made the policy and must outlive it.
+ * The reader of the configuration fills it. It is part of a snapshot and is not changed afterwards.
+ * {0} is not usable: start with policy_defaults().
+ *
+ * Ownership  texts and lists belong to the creator of the policy and must outlive it.
  * Units      days, seconds.
  */
 
@@ -21,7 +23,7 @@
 
 #define POLICY_OWN_NAMESPACE "sandgate-system"
 
-/* The kinds of signed documents (section 4). 0 is none. */
+/* The kinds of signed documents (gate-v1, section 4). 0 is not a kind. */
 enum evidence_kind {
     EVIDENCE_UNKNOWN = 0,
     EVIDENCE_REQUIREMENTS, /* SandboxRequirements */
@@ -31,20 +33,20 @@ enum evidence_kind {
 };
 
 struct policy_signers {
-    bool keys_named;      /* false: any key counts */
+    bool keys_named;      /* false: signatures of any key count */
     struct str_list keys; /* key ids */
     unsigned threshold;   /* at least 1 */
 };
 
 struct policy {
-    /* which evidence is valid */
+    /* for the validity of evidence */
     struct policy_signers signers[EVIDENCE_KIND_COUNT];
-    struct str_list revoked;  /* sha256:<hex> of documents */
+    struct str_list revoked;  /* digests of documents, sha256:<hex> */
     struct str audience;      /* empty: none */
-    struct str own_namespace; /* the gate's own, never empty */
+    struct str own_namespace; /* the namespace of the gate itself, never empty */
     unsigned min_baselines;
 
-    /* how a request is judged */
+    /* for the decision on a request */
     struct levels defaults;
     struct levels floor;
     enum controllers_mode controllers;
@@ -56,7 +58,7 @@ struct policy {
     uint32_t clock_skew_sec;
 };
 
-/* The defaults of section 10; nothing in it needs to be freed. */
+/* The defaults of gate-v1, section 10. Nothing in it must be freed. */
 struct policy policy_defaults(void);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest - SHA-256 by GnuTLS.
+ */
 #include "k8s/util/digest.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #define K8S_UTIL_DIGEST_H
 
 /*
- * digest - SHA-256 of bytes, raw and as the contracts write it.
+ * digest - SHA-256 of bytes, raw and as text.
  *
- * Errors     -EIO the crypto library failed, -ENOMEM.
+ * Errors     0; -EIO GnuTLS failed; -ENOMEM.
  */
 
 #include "planner/base/arena.h"

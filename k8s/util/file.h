@@ -3,13 +3,14 @@
 #define K8S_UTIL_FILE_H
 
 /*
- * file - folders and files that an operator hands us: keys and manifests, also as Kubernetes
- * mounts them (files are symlinks by way of `..data`, which is exchanged in one step).
+ * file - reads directories and files: keys, manifests, credentials.
  *
- * Only regular files are read, whole, up to a limit; opening never waits for a pipe or a device.
+ * Directories can be volumes that Kubernetes mounts: there the files are symbolic links through
+ * `..data`, which is itself a link that is replaced in one step. Only regular files are read, as a
+ * whole, up to a limit. Opening does not wait for a pipe or a device.
  *
- * Errors     negative errno: what the system said; -EFBIG over the limit, -ENODATA no regular
- *            file; -ENOMEM.
+ * Errors     negative errno of the system; -EFBIG over the limit; -ENODATA not a regular file;
+ *            -EAGAIN the file grew while it was read; -ENOMEM.
  * Ownership  names and bytes live in the given arena.
  */
 
@@ -23,7 +24,7 @@
 
 struct file_folder {
     DIR *dir; /* owned */
-    /* what `..data` was when the folder was opened; 0 where there is none */
+    /* device and inode of `..data` when the directory was opened; 0 where there is none */
     dev_t data_dev;
     ino_t data_ino;
 };
@@ -38,19 +39,21 @@ int file_folder_open(const char *path, struct file_folder *ret_folder)
 void file_folder_close(struct file_folder *folder);
 #define cleanup_folder __attribute__((cleanup(file_folder_close)))
 
-/* Whether the mounted folder was exchanged since it was opened: what was read may be a mixture,
- * and is to be read again. */
+/* Whether the volume was replaced since the directory was opened. Then the files that were read can
+ * be of two versions, and must be read again. */
 bool file_folder_exchanged(const struct file_folder *folder) __attribute__((nonnull));
 
-/* Names that end as one of `endings` (ended by NULL) say, without those that begin with `..`. */
+/* The names that end with one of `endings` (an array that ends with NULL). Names that begin with
+ * `..` are left out. */
 int file_folder_list(struct file_folder *folder, const char *const *endings, struct arena *arena,
                      struct file_names *ret_names) __attribute__((warn_unused_result, nonnull));
 
+/* A file of the directory, as a whole. */
 int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
               struct arena *arena, struct str *ret_bytes)
     __attribute__((warn_unused_result, nonnull));
 
-/* The same for a path that is no part of a folder. */
+/* The same for a path. */
 int file_read_path(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_bytes)
     __attribute__((warn_unused_result, nonnull));
 
@@ -65,11 +68,13 @@ int file_read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
 void file_close(int *fd) __attribute__((nonnull));
 #define cleanup_fd __attribute__((cleanup(file_close)))
 
-/* A file's name for people: what could drive a terminal stands as `?`. Absent: out of memory. */
+/* A file name for output: each byte that is not printable ASCII, and so could control a terminal,
+ * is replaced by `?`. An absent text when out of memory. */
 struct str file_shown_name(const char *name, struct arena *arena)
     __attribute__((warn_unused_result, nonnull));
 
-/* For people: why a file could not be read. Static or of the system's own storage. */
+/* A text for one of the errors above. It is valid until the next call of strerror() in the thread.
+ */
 const char *file_error_text(int error);
 
 #endif

@@ -3,9 +3,10 @@
 #define K8S_UTIL_SIPHASH_H
 
 /*
- * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables that outsiders fill.
+ * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables whose keys come from outside.
  *
- * Bytes may be given in any pieces; the value depends on the bytes alone.
+ * Without the seed nobody can choose keys that collide. Bytes can be added in pieces of any size:
+ * the value depends on the bytes only.
  */
 
 #include <endian.h>
@@ -25,8 +26,8 @@ int siphash_seed_make(struct siphash_seed *ret_seed) __attribute__((warn_unused_
 
 struct siphash {
     uint64_t v0, v1, v2, v3;
-    uint64_t word;  /* bytes that do not fill eight yet, the first one lowest */
-    uint64_t bytes; /* so far */
+    uint64_t word;  /* up to seven bytes that wait for the eighth, the first one lowest */
+    uint64_t bytes; /* added so far */
 };
 
 static inline uint64_t siphash_rotate(uint64_t x, int bits)
