@@ -138,14 +138,14 @@ static void add_use(struct workload *w, enum image_list list, size_t index, cons
     bool wrong = false;
 
     if (!tree_is(entry, cJSON_Object)) {
-        unreadable_images(w, "an entry of its containers or volumes is no map");
+        unreadable_images(w, "each of its containers and volumes must be an object");
         return;
     }
     if (list == IMAGE_VOLUMES) {
         entry = get_map(entry, "image", &wrong);
         key = "reference";
         if (wrong)
-            unreadable_images(w, "the image of a volume is no map");
+            unreadable_images(w, "the image of a volume must be an object");
         if (entry == NULL)
             return;
     }
@@ -153,7 +153,7 @@ static void add_use(struct workload *w, enum image_list list, size_t index, cons
     use->index = index;
     use->reference = read_text(entry, key, &wrong);
     if (wrong)
-        unreadable_images(w, "an image is no text");
+        unreadable_images(w, "an image must be text");
     use->digest = image_pinned_digest(use->reference);
     w->image_count++;
 }
@@ -168,7 +168,7 @@ static int read_images(struct workload *w, const cJSON *spec, struct arena *aren
 
         lists[l] = tree_get(spec, workload_lists[l]);
         if (lists[l] != NULL && !tree_is(lists[l], cJSON_Array)) {
-            unreadable_images(w, "one of its lists of containers or volumes is no list");
+            unreadable_images(w, "its lists of containers and volumes must be lists");
             lists[l] = NULL;
         }
         cJSON_ArrayForEach(entry, lists[l])
@@ -203,25 +203,25 @@ static int read_pod(struct workload *w, const cJSON *pod, struct arena *arena)
     w->annotations_readable = !wrong;
     w->carries_our_key = has_our_key(w->annotations);
     if (wrong)
-        unusable(w, "its annotations are no map, or one of ours is no text");
+        unusable(w, "its annotations must be an object, and those under sandbox.runx.dev/ text");
 
     wrong = false;
     w->images_readable = true;
     spec = get_map(pod, "spec", &wrong);
     if (wrong)
-        unreadable_images(w, "its spec is no map");
+        unreadable_images(w, "its spec must be an object");
 
     wrong = false;
     w->service_account = read_text(spec, "serviceAccountName", &wrong);
     if (wrong)
-        unusable(w, "its serviceAccountName is no text");
+        unusable(w, "its serviceAccountName must be text");
     if (w->service_account.len == 0)
         w->service_account = STR("default");
 
     wrong = false;
     w->runtime_class = read_text(spec, "runtimeClassName", &wrong);
     if (wrong)
-        unusable(w, "its runtimeClassName is no text");
+        unusable(w, "its runtimeClassName must be text");
     return read_images(w, spec, arena);
 }
 
@@ -236,7 +236,7 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
     if (pod != NULL)
         r = read_pod(&w, pod, arena);
     else if (wrong)
-        unusable(&w, "something that is no map stands where the pod should be");
+        unusable(&w, "the pod, and each field that holds it, must be an object");
     else
         unusable(&w, object == NULL ? "there is no object" : "there is no pod template");
     if (r < 0)
@@ -247,7 +247,7 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
         w.own_readable = !wrong;
         w.own_managed = wrong || has_our_key(w.own_annotations);
         if (wrong)
-            unusable(&w, "the object's own annotations are no map, or one of ours is no text");
+            unusable(&w, "the object's own annotations must be an object, and those under sandbox.runx.dev/ text");
     }
     w.usable = w.unusable_reason == NULL;
     *ret_workload = w;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file - reads directories and files of an operator: keys, manifests, credentials.
+ *
+ * A path can be changed while it is read, and can name a pipe or a device. So a file is opened
+ * without blocking and checked by its descriptor, and a mounted directory can be asked whether it
+ * was exchanged.
+ */
 #include "k8s/util/file.h"
 
 #include <errno.h>
@@ -9,7 +16,7 @@
 
 #include "planner/base/array.h"
 
-#define MAX_NAMES SIZE_MAX /* the arena has a limit where one is wanted */
+#define MAX_NAMES SIZE_MAX /* no limit here; the arena can have one */
 
 void file_close(int *fd)
 {
@@ -18,7 +25,8 @@ void file_close(int *fd)
     *fd = -1;
 }
 
-static void file_mark(int folder_fd, dev_t *ret_dev, ino_t *ret_ino)
+/* Identifies the directory that `..data` points to; zeros where there is no `..data`. */
+static void identify_data(int folder_fd, dev_t *ret_dev, ino_t *ret_ino)
 {
     struct stat data = {0};
 
@@ -34,7 +42,7 @@ int file_folder_open(const char *path, struct file_folder *ret_folder)
 
     if (folder.dir == NULL)
         return -errno;
-    file_mark(dirfd(folder.dir), &folder.data_dev, &folder.data_ino);
+    identify_data(dirfd(folder.dir), &folder.data_dev, &folder.data_ino);
     *ret_folder = folder;
     return 0;
 }
@@ -51,11 +59,11 @@ bool file_folder_exchanged(const struct file_folder *folder)
     dev_t dev = 0;
     ino_t ino = 0;
 
-    file_mark(dirfd(folder->dir), &dev, &ino);
+    identify_data(dirfd(folder->dir), &dev, &ino);
     return dev != folder->data_dev || ino != folder->data_ino;
 }
 
-static bool file_name_wanted(struct str name, const char *const *endings)
+static bool is_wanted(struct str name, const char *const *endings)
 {
     if (str_starts_with(name, STR("..")))
         return false;
@@ -69,8 +77,8 @@ static bool file_name_wanted(struct str name, const char *const *endings)
     return false;
 }
 
-static int file_names_add(struct arena *arena, struct file_names *names, size_t *capacity,
-                          struct str name)
+static int add_name(struct arena *arena, struct file_names *names, size_t *capacity,
+                    struct str name)
 {
     char *copy = arena_copy(arena, name);
     int r = copy != NULL ? 0 : -ENOMEM;
@@ -84,7 +92,7 @@ static int file_names_add(struct arena *arena, struct file_names *names, size_t 
     return 0;
 }
 
-static int file_name_compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -105,14 +113,14 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
             return -errno;
         if (entry == NULL)
             break;
-        if (!file_name_wanted(str_of(entry->d_name), endings))
+        if (!is_wanted(str_of(entry->d_name), endings))
             continue;
-        r = file_names_add(arena, &names, &capacity, str_of(entry->d_name));
+        r = add_name(arena, &names, &capacity, str_of(entry->d_name));
         if (r < 0)
             return r;
     }
     if (names.count > 0)
-        qsort(names.items, names.count, sizeof(*names.items), file_name_compare);
+        qsort(names.items, names.count, sizeof(*names.items), compare_names);
     *ret_names = names;
     return 0;
 }
@@ -136,8 +144,8 @@ int file_read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
     return 0;
 }
 
-static int file_read_at(int folder_fd, const char *name, size_t max_bytes, struct arena *arena,
-                        struct str *ret_bytes)
+static int read_at(int folder_fd, const char *name, size_t max_bytes, struct arena *arena,
+                   struct str *ret_bytes)
 {
     cleanup_fd int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat state = {0};
@@ -169,12 +177,12 @@ static int file_read_at(int folder_fd, const char *name, size_t max_bytes, struc
 int file_read(const struct file_folder *folder, const char *name, size_t max_bytes,
               struct arena *arena, struct str *ret_bytes)
 {
-    return file_read_at(dirfd(folder->dir), name, max_bytes, arena, ret_bytes);
+    return read_at(dirfd(folder->dir), name, max_bytes, arena, ret_bytes);
 }
 
 int file_read_path(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_bytes)
 {
-    return file_read_at(AT_FDCWD, path, max_bytes, arena, ret_bytes);
+    return read_at(AT_FDCWD, path, max_bytes, arena, ret_bytes);
 }
 
 struct str file_shown_name(const char *name, struct arena *arena)
@@ -194,7 +202,7 @@ const char *file_error_text(int error)
     case EFBIG:
         return "the file is too large";
     case ENODATA:
-        return "it is no regular file";
+        return "it is not a regular file";
     case EAGAIN:
         return "the file grew while it was read";
     default:

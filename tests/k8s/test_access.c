@@ -124,7 +124,7 @@ Test(access, rejected_fields_of_a_cluster)
         {"server: 'https://a.test', certificate-authority: missing",
          "certificate-authority: @/missing cannot be read: No such file or directory"},
         {"server: 'https://a.test', certificate-authority: .",
-         "certificate-authority: @/. cannot be read: it is no regular file"},
+         "certificate-authority: @/. cannot be read: it is not a regular file"},
         {"server: 'https://a.test', certificate-authority-data: '-'",
          "certificate-authority-data is not base64"},
         {"server: 'https://a.test', proxy-url: 'ftp://b.test'",
@@ -322,7 +322,7 @@ Test(access, unreadable_files_are_rejected)
     expect_access(&choice, -EINVAL,
                   "@/missing: the kubeconfig cannot be read: No such file or directory");
     choice.kubeconfig = site.folder;
-    expect_access(&choice, -EINVAL, "@: the kubeconfig cannot be read: it is no regular file");
+    expect_access(&choice, -EINVAL, "@: the kubeconfig cannot be read: it is not a regular file");
     write_config("config", "server: 'https://a.test'", "");
     for (int i = 0; i <= ACCESS_MAX_FILES; i++)
         buffer_add_format(&many, "%s/config:", site.folder);

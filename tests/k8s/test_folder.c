@@ -161,10 +161,10 @@ Test(folder, a_file_that_is_not_regular_fails_the_first_load_at_once)
 
     (void)snprintf(fifo, sizeof(fifo), "%s/a.yaml", site.path);
     cr_assert_eq(mkfifo(fifo, 0600), 0);
-    site_expect_refused("/a.yaml: it is no regular file");
+    site_expect_refused("/a.yaml: it is not a regular file");
     helper_remove(site.path, "a.yaml");
     cr_assert_eq(mkdir(fifo, 0700), 0);
-    site_expect_refused("/a.yaml: it is no regular file");
+    site_expect_refused("/a.yaml: it is not a regular file");
     helper_remove(site.path, "a.yaml");
     (void)snprintf(target, sizeof(target), "%s/nowhere", site.path);
     cr_assert_eq(symlink(target, fifo), 0);

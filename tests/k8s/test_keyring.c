@@ -225,10 +225,10 @@ Test(keyring, a_file_that_is_not_regular_is_rejected_at_once)
 
     (void)snprintf(file, sizeof(file), "%s/k.pem", path);
     cr_assert_eq(mkfifo(file, 0600), 0);
-    expect_refused("/k.pem: it is no regular file");
+    expect_refused("/k.pem: it is not a regular file");
     helper_remove(path, "k.pem");
     cr_assert_eq(mkdir(file, 0700), 0);
-    expect_refused("/k.pem: it is no regular file");
+    expect_refused("/k.pem: it is not a regular file");
     helper_remove(path, "k.pem");
     cr_assert_eq(symlink("nowhere", file), 0);
     expect_refused("/k.pem: No such file or directory");

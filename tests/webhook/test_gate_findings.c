@@ -180,8 +180,8 @@ Test(gate_findings, images)
          "\"initContainers\":[{\"image\":\"" HELPER_APP "\"}]}}",
          "denied blocked" NOT_OWN},
         {"{\"spec\":{\"containers\":7}}",
-         "denied unusable\ngate.review.unusable||the pod cannot be judged: one of its lists of "
-         "containers or volumes is no list; correct the manifest"},
+         "denied unusable\ngate.review.unusable||the pod cannot be judged: its lists of containers "
+         "and volumes must be lists; correct the manifest"},
     };
 
     CHECK(snapshot, rows);
