@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder - makes the nodes of a tree, and decides by the shape which values become nodes.
+ *
+ * Most of a review is not kept. Skipped values cost no allocation.
+ */
 #include "k8s/document/builder.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/document/json_text.h"
@@ -18,7 +24,7 @@ void builder_init(struct builder *b, const struct document_options *options, str
     b->depth = 0;
 }
 
-static bool fits_any(const struct document_shape *row)
+static bool matches_any(const struct document_shape *row)
 {
     return row->key[0] == '*' && row->key[1] == '\0';
 }
@@ -35,30 +41,31 @@ struct build_rule builder_rule(const struct builder *b, struct str raw, bool esc
 {
     struct build_rule inside = b->levels[b->depth - 1].inside;
 
+    assert(b->depth > 0 && inside.keep >= BUILD_MEMBERS);
     if (inside.keep == BUILD_WHOLE)
         return inside;
     for (const struct document_shape *row = inside.members; row->key != NULL; row++) {
-        if (fits_any(row) || json_text_equals(raw, escaped, row->key))
+        if (matches_any(row) || json_text_equals(raw, escaped, row->key))
             return rule_of(row);
     }
     return (struct build_rule){0};
 }
 
-/* For the items of a list. */
+/* The rule for the items of a list that has the rule `list`. */
 static struct build_rule rule_of_items(struct build_rule list)
 {
     if (list.keep == BUILD_WHOLE)
         return list;
     if (list.keep == BUILD_MEMBERS) {
         for (const struct document_shape *row = list.members; row->key != NULL; row++) {
-            if (fits_any(row))
+            if (matches_any(row))
                 return rule_of(row);
         }
     }
     return (struct build_rule){0};
 }
 
-/* As cJSON keeps its lists: the first child's `prev` is the last one. */
+/* As in cJSON's own lists: the `prev` of the first child is the last child. */
 static void append(cJSON *parent, cJSON *node)
 {
     cJSON *first = parent->child;
@@ -72,8 +79,8 @@ static void append(cJSON *parent, cJSON *node)
     first->prev = node;
 }
 
-/* A node for the value that comes now, in its place in the tree; NULL where it is left behind. */
-static int node_add(struct builder *b, int type, uint32_t offset, struct document_node **ret_node)
+/* Adds a node for the next value to the tree; *ret_node is NULL where the value is skipped. */
+static int add_node(struct builder *b, int type, uint32_t offset, struct document_node **ret_node)
 {
     struct document_node *parent = b->depth > 0 ? b->levels[b->depth - 1].node : NULL;
     struct document_node *node = NULL;
@@ -103,7 +110,7 @@ static int node_add(struct builder *b, int type, uint32_t offset, struct documen
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
 {
     struct document_node *node = NULL;
-    int r = node_add(b, type, offset, &node);
+    int r = add_node(b, type, offset, &node);
 
     if (r == 0 && node != NULL) {
         node->node.valuestring = text;
@@ -115,9 +122,10 @@ int builder_scalar(struct builder *b, int type, char *text, double number, uint3
 int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
 {
     struct document_node *node = NULL;
-    int r = node_add(b, is_list ? cJSON_Array : cJSON_Object, offset, &node);
+    int r = add_node(b, is_list ? cJSON_Array : cJSON_Object, offset, &node);
     struct build_level *level = &b->levels[b->depth];
 
+    assert(b->depth < DOCUMENT_MAX_DEPTH);
     if (r < 0)
         return r;
     level->node = node;
@@ -127,6 +135,7 @@ int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
     return 0;
 }
 
+/* Gives a node the value of another one; the children are shared, not copied. */
 static void share(cJSON *node, const cJSON *from)
 {
     node->child = from->child;
@@ -139,9 +148,10 @@ int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t
     struct document_node *added = NULL;
     int r = 0;
 
+    assert(weight > 0);
     if (weight > b->nodes_left)
         return -E2BIG;
-    r = node_add(b, node->type & 0xFF, offset, &added);
+    r = add_node(b, node->type & 0xFF, offset, &added);
     if (r < 0 || added == NULL)
         return r;
     share(&added->node, node);

@@ -3,15 +3,17 @@
 #define K8S_DOCUMENT_BUILDER_H
 
 /*
- * builder - the tree of a document, made as its parts come, kept where the shape says so.
+ * builder - makes the tree of a document while it is read, with the nodes that the shape asks for.
  *
- * Both readers drive it: for a member builder_key(), for an item builder_item(), then one of
- * builder_scalar() or builder_open() … builder_close(). builder_keeps() says whether the value
- * that comes next is kept; for one that is not, builder_scalar() need not be called.
+ * Both readers call it: builder_key() for a member or builder_item() for an item, then either
+ * builder_scalar(), or builder_open() and, after the content, builder_close(). builder_keeps() says
+ * whether the next value becomes a node. builder_scalar() may be left out for one that does not.
  *
- * Errors     0; -ENOMEM; -E2BIG one node more than may be.
+ * Errors     0; -ENOMEM; -E2BIG more nodes than allowed.
+ * Ownership  nodes and texts live in the given arena.
  */
 
+#include <assert.h>
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +23,8 @@
 
 enum build_keep {
     BUILD_SKIP = 0,
-    BUILD_SCALAR,  /* itself, nothing inside */
-    BUILD_MEMBERS, /* what the table names */
+    BUILD_SCALAR,  /* the value, without content of an object or list */
+    BUILD_MEMBERS, /* the members that the table names */
     BUILD_WHOLE,
 };
 
@@ -32,8 +34,8 @@ struct build_rule {
 };
 
 struct build_level {
-    struct document_node *node; /* NULL: left behind */
-    struct build_rule inside;
+    struct document_node *node; /* NULL: skipped */
+    struct build_rule inside;   /* for its members or items */
     bool is_list;
 };
 
@@ -41,9 +43,9 @@ struct builder {
     struct arena *arena; /* borrowed */
     size_t nodes_left;
     cJSON *root;
-    cJSON *added;           /* the node made last */
-    struct build_rule next; /* how the next value is kept */
-    char *key;              /* the next value's name, in the arena */
+    cJSON *added;           /* the last node that was made */
+    struct build_rule next; /* for the next value */
+    char *key;              /* name of the next value, in the arena; NULL: it has none */
     uint32_t key_offset;
     size_t depth;
     struct build_level levels[DOCUMENT_MAX_DEPTH];
@@ -51,7 +53,7 @@ struct builder {
 
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena);
 
-/* For builder_key(). */
+/* The rule for a member of the object opened last; only builder_key() calls it. */
 struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped);
 
 static inline bool builder_keeps(const struct builder *b)
@@ -59,8 +61,8 @@ static inline bool builder_keeps(const struct builder *b)
     return b->next.keep != BUILD_SKIP;
 }
 
-/* The next value is the member of that name, given as it stands between the quotes of JSON. Where
- * it is kept, builder_name() must follow. */
+/* The next value is the member with that name. raw: the name as between the quotes of JSON. Where
+ * the value is kept, builder_name() must follow. */
 static inline void builder_key(struct builder *b, struct str raw, bool escaped, uint32_t offset)
 {
     if (b->levels[b->depth - 1].inside.keep >= BUILD_MEMBERS)
@@ -70,7 +72,7 @@ static inline void builder_key(struct builder *b, struct str raw, bool escaped, 
     b->key_offset = offset;
 }
 
-/* name: in the arena, NUL-terminated. */
+/* The decoded name of the next value: in the arena, NUL-terminated. */
 static inline void builder_name(struct builder *b, char *name)
 {
     b->key = name;
@@ -88,33 +90,38 @@ static inline void builder_item(struct builder *b)
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
     __attribute__((warn_unused_result));
 
-/* As builder_open(), for a value that is kept. */
+/* Only builder_open() calls it. */
 int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
     __attribute__((warn_unused_result));
 
+/* The next value is an object or a list; its content follows. At most DOCUMENT_MAX_DEPTH are open.
+ */
 __attribute__((warn_unused_result)) static inline int builder_open(struct builder *b, bool is_list,
                                                                    uint32_t offset)
 {
     if (builder_keeps(b))
         return builder_open_kept(b, is_list, offset);
+    assert(b->depth < DOCUMENT_MAX_DEPTH);
     b->levels[b->depth++] = (struct build_level){.is_list = is_list};
     return 0;
 }
 
 static inline void builder_close(struct builder *b)
 {
+    assert(b->depth > 0);
     b->depth--;
 }
 
-/* A value that shares what is in another node, and counts as `weight` nodes. */
+/* The next value shares the content of another node. It counts as `weight` nodes. */
 int builder_borrow(struct builder *b, const cJSON *node, size_t weight, uint32_t offset)
     __attribute__((warn_unused_result));
 
-/* One more member of an object, which shares what is in another object's member. Not counted. */
+/* Adds a member to an object; it shares the content of `member`, which belongs to another object.
+ * It does not count as a node. */
 int builder_adopt(struct arena *arena, cJSON *object, const cJSON *member)
     __attribute__((warn_unused_result));
 
-/* The value given last to the object opened last; NULL where there is none. */
+/* The last child of the object or list opened last; NULL where it has none. */
 cJSON *builder_last_child(const struct builder *b);
 
 #endif

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * document - reads one document in either syntax.
+ *
+ * The readers themselves are json.c and yaml.c. This file chooses the syntax and turns a fault's
+ * offset into line and column.
+ */
 #include "k8s/document/document.h"
 
 #include <errno.h>
@@ -17,7 +23,8 @@ static int read_json(struct str text, const struct document_options *options, st
         return r;
     end = json_skip_blanks(text, end);
     if (end < text.len) {
-        *reterr = (struct reader_fault){.offset = end, .what = "text behind the document"};
+        *reterr =
+            (struct reader_fault){.offset = end, .what = "trailing content after the document"};
         return -EBADMSG;
     }
     *ret_tree = tree;

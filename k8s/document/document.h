@@ -3,24 +3,22 @@
 #define K8S_DOCUMENT_DOCUMENT_H
 
 /*
- * document - text from outside to a tree of cJSON nodes, in one strict pass (gate-v1, section 11;
- * hardening-v1, section Input).
+ * document - reads JSON and YAML from outside into a tree of cJSON nodes, in one strict pass
+ * (gate-v1, section 11; hardening-v1, section Input).
  *
- * cJSON serves as plain structs: neither its parser nor its allocator is used. JSON is scanned by
- * json.c, YAML by yaml.c out of libyaml's events; both give the same tree. Only what a shape names
- * becomes nodes. The rest is checked just the same (syntax, UTF-8, depth, keys given twice) and
- * left behind.
+ * cJSON is used for its struct only, not for its parser or its allocator. json.c reads JSON; yaml.c
+ * reads YAML from the events of libyaml; both make the same tree. Only values that a shape names
+ * become nodes. The others are skipped, but are checked in the same way: syntax, UTF-8, depth and
+ * duplicate keys.
  *
  * Errors     0, or negative errno; on failure no result is written.
- *              -EBADMSG  the text cannot be read; reterr says where and what, never a value
- *              -E2BIG    more nodes than asked for, or a text of 4 GiB or more
- *              -ENOMEM   out of memory, or the arena's limit
- *              -EIO      the system gave no random numbers (they guard against hash collisions)
- *            reterr is written on -EBADMSG only.
- * Ownership  nodes and their texts live in the given arena; the text may go.
- * Units      bytes; lines and columns from 1, columns in bytes. A byte order mark at a line's
- *            start is no column. Lines end with LF, CRLF or CR.
- * Threads    any number, each with its own arena.
+ *              -EBADMSG  the text cannot be read; reterr has the place and the reason, never a
+ * value -E2BIG    more nodes than allowed, or a text of 4 GiB or more -ENOMEM   out of memory, or
+ * the arena's limit was reached -EIO      the system gave no random numbers (they prevent chosen
+ * hash collisions) reterr is written on -EBADMSG only. Ownership  nodes and their texts live in the
+ * given arena; they do not refer to the text. Units      bytes; lines and columns from 1, columns
+ * in bytes. A byte order mark at the start of a line does not count as a column. Lines end with LF,
+ * CRLF or CR. Threads    any number, each with its own arena.
  */
 
 #include <cjson/cJSON.h>
@@ -31,46 +29,47 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-#define DOCUMENT_MAX_DEPTH 64      /* objects and lists inside each other, all together */
-#define DOCUMENT_MAX_NODES 100000u /* of one document, where no other number is asked for */
+#define DOCUMENT_MAX_DEPTH 64      /* objects and lists inside each other */
+#define DOCUMENT_MAX_NODES 100000u /* of one document, unless the options say otherwise */
 
-/* The place is the first byte of what offends: the scalar, the second of two equal keys, the
+/* The place is the first byte of the offending part: the scalar, the second of two equal keys, the
  * anchor, the bracket of level 65, the second `---`. */
 struct document_error {
     size_t line;
     size_t column;
-    const char *what; /* static; holds `quote it` where that is the remedy */
+    const char *what; /* static; contains `quote it` where that solves the problem */
 };
 
 enum document_syntax {
     DOCUMENT_JSON = 1,
     DOCUMENT_YAML,
-    DOCUMENT_EITHER, /* JSON if it reads as strict JSON, else YAML, and then with YAML's error */
+    DOCUMENT_EITHER, /* JSON if the text is strict JSON, otherwise YAML; errors are those of YAML */
 };
 
 enum document_rules {
-    /* Planner input, requirements, evidence, configuration: NUL is refused. In YAML a plain scalar
-     * with two readings, anchors, aliases, merge keys, tags, directives and a second document
-     * are refused. */
+    /* Planner input, requirements, evidence, configuration: NUL is refused. In YAML, ambiguous
+     * plain scalars, anchors, aliases, merge keys, tags, directives and a second document are
+     * refused. */
     DOCUMENT_OWN = 1,
-    /* The same, but NUL reads as U+FFFD; keys that become equal by that are given twice. */
+    /* The same, but NUL is read as U+FFFD. Keys that become equal by that are duplicates. */
     DOCUMENT_REVIEW,
-    /* As kubectl reads: several documents, a byte order mark before any of them, plain scalars by
-     * YAML 1.1, anchors, aliases and merge keys within the limits. NUL reads as U+FFFD. */
+    /* As kubectl reads: several documents, a byte order mark before each of them, plain scalars by
+     * YAML 1.1, anchors, aliases and merge keys within limits. NUL is read as U+FFFD. */
     DOCUMENT_MANIFEST,
 };
 
 /*
- * Which members become nodes: a table for the members of an object, ended by {0}.
+ * Which members of an object become nodes: a table that ends with {0}.
  *
- *   {.key = "spec", .members = spec}         an object, or list, that the table `spec` is for
- *   {.key = "labels", .whole = true}         with all that is in it
- *   {.key = "uid"}                           a scalar; an object or list becomes an empty one, so
+ *   {.key = "spec", .members = spec}         an object or list, with the members in the table
+ * `spec`
+ *   {.key = "labels", .whole = true}         a value with all its content
+ *   {.key = "uid"}                           a scalar; an object or list becomes an empty node, so
  *                                            that its type is known
  *   {.key = "*", ...}                        every item of a list, every other member of an object
  *
- * The first row that fits counts. A list in the place of an object has no items then, and an object
- * in the place of a list the members that `*` fits.
+ * The first row that matches counts. A list where the table is for an object has no items; an
+ * object where it is for a list has the members that `*` matches.
  */
 struct document_shape {
     const char *key;
@@ -81,59 +80,59 @@ struct document_shape {
 struct document_options {
     enum document_syntax syntax;
     enum document_rules rules;
-    const struct document_shape *shape; /* of the root's members; NULL: everything. Not for
-                                         * DOCUMENT_MANIFEST, where everything is kept. */
+    const struct document_shape *shape; /* of the root's members; NULL: everything. Ignored by
+                                         * DOCUMENT_MANIFEST, which keeps everything. */
     size_t max_nodes;                   /* 0: DOCUMENT_MAX_NODES */
-    /* Objects and lists that the shape leaves behind are not checked: only their quotes and
-     * brackets are followed. For what a server wrote and others fill, in JSON. */
+    /* In JSON, objects and lists that the shape skips are not checked (json_skip.h). For responses
+     * of the API server, in which other parties fill parts that are not used. */
     bool rest_unchecked;
 };
 
-/* Every node of a tree is one of these; the cJSON pointer is its first member's. */
+/* Every node of a tree is one of these; the cJSON pointer points to its first member. */
 struct document_node {
     cJSON node;
-    uint32_t key_offset; /* of its name in the text; 0 where it has none */
+    uint32_t key_offset; /* of its name in the text; 0: no name */
     uint32_t offset;     /* of its first byte in the text */
 };
 
-/* One document. In YAML a text without any is a null node. */
+/* Reads one document. YAML without content is a null node. */
 int document_read(struct str text, const struct document_options *options, struct arena *arena,
                   cJSON **ret_tree, struct document_error *reterr)
     __attribute__((warn_unused_result, nonnull));
 
 /*
- * The documents of a text one after the other, with the rules DOCUMENT_MANIFEST: in YAML divided
- * by `---`, in JSON standing one behind the other. DOCUMENT_EITHER is JSON where the first
- * document is an object or list in strict JSON.
+ * The documents of a text, one after the other, with the rules DOCUMENT_MANIFEST. In YAML `---`
+ * separates them, in JSON they follow each other. DOCUMENT_EITHER is JSON where the first document
+ * is an object or list in strict JSON.
  */
 struct document_stream {
     struct str text;
     struct document_options options;
-    size_t offset; /* where the next document is looked for */
+    size_t offset; /* where the search for the next document starts */
 };
 
 struct document_stream document_stream_make(struct str text, enum document_syntax syntax,
                                             size_t max_nodes);
 
-/* *ret_tree is NULL when there is none any more; a YAML document without content is a null node.
- * *ret_document is its part of the text. After a failure the stream must not be asked again. */
+/* The next document; *ret_tree is NULL after the last one. A YAML document without content is a
+ * null node. *ret_document is its part of the text. After a failure it must not be called again. */
 int document_next(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
                   struct str *ret_document, struct document_error *reterr)
     __attribute__((warn_unused_result, nonnull));
 
-/* Where a node that was read from text stands, or its name. False for what has no such place. */
+/* The place of a node that was read from text, or of its name. False where it has none. */
 bool document_place(struct str text, const cJSON *node, bool of_key, size_t *ret_line,
                     size_t *ret_column) __attribute__((nonnull(4, 5)));
 
-/* A place in a text, to find others behind it without counting from the start. {.line = 1} is the
- * beginning. */
+/* A place in a text. Later places are found from it without counting lines from the start again.
+ * {.line = 1} is the start of the text. */
 struct document_cursor {
     size_t offset;
     size_t line;
     size_t line_begin; /* offset */
 };
 
-/* On, or back, to the byte at offset. Returns its column. */
+/* Moves the cursor, forward or back, to the byte at offset. Returns its column. */
 size_t document_advance(struct document_cursor *cursor, struct str text, size_t offset)
     __attribute__((nonnull));
 

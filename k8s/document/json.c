@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json - the reader of JSON: one pass over the text, without recursion.
+ *
+ * Strict: RFC 8259, valid UTF-8, no duplicate keys, a limit of depth. The decision path reads every
+ * review with it, so it copies nothing that does not become a node.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -8,27 +15,28 @@
 #include "k8s/document/keys.h"
 #include "k8s/document/reader.h"
 
-#define WHAT_ENDS "the text ends before the JSON value does"
+#define WHAT_ENDS "the text ends inside a JSON value"
 
+/* What must come next. */
 enum json_expect {
     JSON_VALUE,
     JSON_FIRST_ITEM, /* or the end of the list */
     JSON_FIRST_KEY,  /* or the end of the object */
     JSON_KEY,
-    JSON_NEXT, /* a comma, or the end of what is open */
+    JSON_NEXT, /* a comma, or the end of the open object or list */
     JSON_END,
 };
 
 struct json {
-    const char *begin, *p, *end;
+    const char *begin, *p, *end; /* p: the next byte */
     bool nul_allowed;
     bool rest_unchecked;
-    const char *what; /* of -EBADMSG, p is its place */
+    const char *what; /* after -EBADMSG: the reason; p is its place */
     struct builder builder;
     struct keys keys;
 };
 
-/* A checked string: its text between the quotes. */
+/* A checked string: the text between its quotes. */
 struct json_string {
     struct str raw;
     bool escaped;
@@ -74,7 +82,7 @@ static bool is_simple_escape(char letter)
     }
 }
 
-/* The escape at p, its backslash. */
+/* Checks the escape whose backslash is at p. */
 static int scan_escape(struct json *j, const char *p)
 {
     size_t left = (size_t)(j->end - p);
@@ -99,7 +107,7 @@ static int scan_escape(struct json *j, const char *p)
     return 0;
 }
 
-/* Characters of more than one byte, from p on. */
+/* Checks the characters of more than one byte from p on. */
 static int scan_characters(struct json *j, const char *p)
 {
     while (p < j->end && (signed char)*p < 0) {
@@ -114,7 +122,7 @@ static int scan_characters(struct json *j, const char *p)
     return 0;
 }
 
-/* The string whose opening quote is at p; p stands behind its closing one then. */
+/* Checks the string whose opening quote is at j->p, and moves j->p after its closing one. */
 static int scan_string(struct json *j, struct json_string *ret_string)
 {
     const char *text = j->p + 1;
@@ -194,6 +202,7 @@ static int read_open(struct json *j, bool is_list)
 {
     int r = 0;
 
+    assert(j->builder.depth <= DOCUMENT_MAX_DEPTH);
     if (j->builder.depth == DOCUMENT_MAX_DEPTH)
         return refuse(j, j->p, READER_WHAT_DEPTH);
     r = builder_open(&j->builder, is_list, offset_of(j, j->p));
@@ -214,7 +223,7 @@ static int skip_unchecked(struct json *j)
     return 0;
 }
 
-/* The value at p; *ret_expect is what comes behind it, or inside of it. */
+/* The value at p. *ret_expect: what must come after it, or first in it. */
 static int read_value(struct json *j, enum json_expect *ret_expect)
 {
     *ret_expect = JSON_NEXT;
@@ -251,7 +260,7 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
     int r = 0;
 
     if (*quote != '"')
-        return refuse(j, quote, "a key in double quotes is missing");
+        return refuse(j, quote, "expected a key in double quotes");
     r = scan_string(j, &s);
     if (r < 0)
         return r;
@@ -270,7 +279,7 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
     }
     skip_blanks(j);
     if (j->p == j->end || *j->p != ':')
-        return refuse(j, j->p, "a colon is missing behind the key");
+        return refuse(j, j->p, "a colon is missing after the key");
     j->p++;
     *ret_expect = JSON_VALUE;
     return 0;
@@ -286,11 +295,12 @@ static int read_close(struct json *j, enum json_expect *ret_expect)
     return 0;
 }
 
-/* Behind a value inside of something. */
+/* After a value in an object or list. */
 static int read_next(struct json *j, enum json_expect *ret_expect)
 {
     bool is_list = j->builder.levels[j->builder.depth - 1].is_list;
 
+    assert(j->builder.depth > 0 && j->p < j->end);
     if (*j->p == (is_list ? ']' : '}'))
         return read_close(j, ret_expect);
     if (*j->p != ',')

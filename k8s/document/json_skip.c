@@ -2,8 +2,8 @@
 /*
  * json_skip - finds the end of strings, objects and lists in JSON without reading what is in them.
  *
- * Shared by the strict reader, which leaves parts unchecked where its caller asks for that, and by
- * those that cut a list or a log into its items.
+ * The strict reader uses it for the parts that its caller leaves unchecked, and the readers of
+ * lists and logs to find the end of each item.
  */
 #include "k8s/document/json_skip.h"
 

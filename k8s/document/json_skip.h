@@ -6,8 +6,7 @@
  * json_skip - finds the end of strings, objects and lists in JSON without reading what is in them.
  *
  * Only quotes, backslashes and brackets are followed. Syntax, UTF-8, depth and keys are not
- * checked: a `[` may be closed by a `}`. For JSON that is checked elsewhere (document.h), or that
- * this program need not understand.
+ * checked: `}` closes a `[`, too. For JSON that document.h checks afterwards, or that is not used.
  *
  * Two forms: struct json_skip takes a text byte by byte, for text that arrives in pieces; the
  * functions below it take a whole text and an offset. Neither allocates or fails.
@@ -20,7 +19,7 @@
 
 #include "planner/base/text.h"
 
-/* Where a text has been followed to. {0} is the start, outside of every string. */
+/* The state after the bytes so far. {0} is the start of a text. */
 struct json_skip {
     size_t depth; /* open brackets */
     bool in_string;
@@ -30,13 +29,13 @@ struct json_skip {
 enum json_skip_byte {
     JSON_SKIP_OTHER = 0, /* outside of strings: a blank, comma, colon, number or word */
     JSON_SKIP_QUOTE,     /* begins a string */
-    JSON_SKIP_STRING,    /* inside of a string; its closing quote too */
+    JSON_SKIP_STRING,    /* in a string, or its closing quote */
     JSON_SKIP_OPEN,      /* { or [; the depth has grown */
     JSON_SKIP_CLOSE,     /* } or ]; the depth has shrunk, unless it was 0 */
 };
 
-/* The next byte of the text. While in_string is set and escaped is not, the caller may pass over
- * bytes that are neither a quote nor a backslash (json_text_skip_plain() finds the next one). */
+/* Takes the next byte of the text. While in_string is set and escaped is not, bytes that are
+ * neither a quote nor a backslash can be left out (json_text_skip_plain() finds the next one). */
 static inline enum json_skip_byte json_skip_byte(struct json_skip *skip, char c)
 {
     if (skip->in_string) {

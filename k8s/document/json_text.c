@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_text - decodes and compares the content of JSON strings that were checked.
+ */
 #include "k8s/document/json_text.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define REPLACEMENT_CHARACTER 0xFFFDu
@@ -23,6 +27,7 @@ bool json_text_hex4(const char *digits, uint32_t *ret_value)
 
 size_t json_text_put(uint32_t character, char ret_bytes[static JSON_MAX_ESCAPE_BYTES])
 {
+    assert(character <= 0x10FFFF);
     if (character < 0x80) {
         ret_bytes[0] = (char)character;
         return 1;
@@ -58,7 +63,7 @@ static char simple_escape(char letter)
         return '\r';
     case 't':
         return '\t';
-    default: /* `"`, `\` and `/` stand for themselves */
+    default: /* `"`, `\` and `/` */
         return letter;
     }
 }
@@ -112,7 +117,7 @@ char *json_text_decode(struct arena *arena, struct str raw, bool escaped)
 
     if (!escaped)
         return arena_copy(arena, raw);
-    /* no escape stands for more bytes than it takes itself */
+    /* no escape is shorter than the bytes that it stands for */
     text = out = arena_alloc(arena, raw.len + 1, 1);
     if (text == NULL)
         return NULL;

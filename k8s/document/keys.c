@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keys - finds duplicate keys in open objects.
+ *
+ * The sender of a document chooses its keys, so tables are hashed with a random seed, and slots
+ * refer to the text instead of copying it. Tables live in an arena: a failed allocation leaves
+ * nothing to free.
+ */
 #include "k8s/document/keys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -8,11 +16,11 @@
 #include "k8s/document/json_text.h"
 #include "k8s/util/siphash.h"
 
-/* A slot is 0 (free), or a key's offset with some bits of its hash above it. No key begins at
- * offset 0: a quote stands before it. */
+/* A slot is 0 (free), or the offset of a key with some bits of its hash above it. No key begins at
+ * offset 0, because a quote comes before it. */
 struct keys_table {
-    struct keys_table *next; /* spare ones of this size */
-    unsigned bits;           /* 1 << bits slots */
+    struct keys_table *next; /* in the list of unused tables of this size */
+    unsigned bits;           /* it has 1 << bits slots */
     uint32_t count;
     uint32_t slots[];
 };
@@ -31,21 +39,23 @@ void keys_init(struct keys *keys, struct str text, size_t max_bytes, struct aren
     keys->text = text;
     keys->arena = arena;
     keys->depth = 0;
-    keys->place_bits = 1;
-    while (keys->place_bits < 32 && max_bytes >> keys->place_bits != 0)
-        keys->place_bits++;
+    keys->offset_bits = 1;
+    while (keys->offset_bits < 32 && max_bytes >> keys->offset_bits != 0)
+        keys->offset_bits++;
     memset(keys->spare, 0, sizeof(keys->spare));
 }
 
 void keys_open(struct keys *keys)
 {
-    struct keys_object *object = &keys->objects[keys->depth++];
+    struct keys_object *object = &keys->objects[keys->depth];
 
+    assert(keys->depth < DOCUMENT_MAX_DEPTH);
+    keys->depth++;
     object->count = 0;
     object->table = NULL;
 }
 
-static void table_put_by(struct keys *keys, struct keys_table *table)
+static void table_release(struct keys *keys, struct keys_table *table)
 {
     table->next = keys->spare[table->bits];
     keys->spare[table->bits] = table;
@@ -53,19 +63,22 @@ static void table_put_by(struct keys *keys, struct keys_table *table)
 
 void keys_close(struct keys *keys)
 {
-    struct keys_object *object = &keys->objects[--keys->depth];
+    struct keys_object *object = &keys->objects[keys->depth - 1];
 
+    assert(keys->depth > 0);
+    keys->depth--;
     if (object->table != NULL)
-        table_put_by(keys, object->table);
+        table_release(keys, object->table);
 }
 
-/* A key's decoded bytes one by one, then -1. */
+/* Reads the decoded bytes of a key, one by one. */
 struct key_bytes {
     const char *p;
     char escape[JSON_MAX_ESCAPE_BYTES];
     size_t used, count;
 };
 
+/* The next byte; -1 at the end. */
 static int key_byte(struct key_bytes *b)
 {
     if (b->used == b->count && *b->p == '\\') {
@@ -77,7 +90,9 @@ static int key_byte(struct key_bytes *b)
     return *b->p == '"' ? -1 : (unsigned char)*b->p++;
 }
 
-/* As keys; the text of `known` ends with its quote, its length is not kept. */
+/* Compares decoded. known: the offset of a key; its closing quote is its end, its length is not
+ * kept.
+ */
 static bool key_equals_at(const struct keys *keys, uint32_t known, struct key key)
 {
     struct key_bytes a = {.p = keys->text.ptr + known};
@@ -136,30 +151,31 @@ static struct keys_table *table_make(struct keys *keys, unsigned bits)
     return table;
 }
 
-/* True where the key is there already. There is room for it. */
+/* True where the table has the key already; otherwise adds it. The table must have a free slot. */
 static bool table_add(struct keys *keys, struct keys_table *table, struct key key)
 {
     uint64_t hash = key_hash(keys, key.offset);
     uint32_t mask = (uint32_t)((UINT64_C(1) << table->bits) - 1);
-    uint32_t place_mask = (uint32_t)((UINT64_C(1) << keys->place_bits) - 1);
-    /* the table's place comes from the low half of the hash, these bits from the high one */
-    uint32_t mark = (uint32_t)(hash >> 32) & ~place_mask;
+    uint32_t offset_mask = (uint32_t)((UINT64_C(1) << keys->offset_bits) - 1);
+    /* the slot is chosen by the low half of the hash, these bits are from the high half */
+    uint32_t mark = (uint32_t)(hash >> 32) & ~offset_mask;
     uint32_t i = (uint32_t)hash & mask;
 
     for (; table->slots[i] != 0; i = (i + 1) & mask) {
-        if ((table->slots[i] & ~place_mask) == mark &&
-            key_equals_at(keys, table->slots[i] & place_mask, key))
+        if ((table->slots[i] & ~offset_mask) == mark &&
+            key_equals_at(keys, table->slots[i] & offset_mask, key))
             return true;
     }
+    assert(key.offset != 0 && (key.offset & ~offset_mask) == 0);
     table->slots[i] = mark | key.offset;
     table->count++;
     return false;
 }
 
-/* All of an object's keys into a table of that size; they differ. */
+/* Moves the keys of an object, which are all different, to a table of that size. */
 static int object_move(struct keys *keys, struct keys_object *object, unsigned bits)
 {
-    uint32_t place_mask = (uint32_t)((UINT64_C(1) << keys->place_bits) - 1);
+    uint32_t offset_mask = (uint32_t)((UINT64_C(1) << keys->offset_bits) - 1);
     struct keys_table *old = object->table;
     struct keys_table *table = bits <= KEYS_MAX_TABLE_BITS ? table_make(keys, bits) : NULL;
 
@@ -171,21 +187,22 @@ static int object_move(struct keys *keys, struct keys_object *object, unsigned b
     } else {
         for (size_t i = 0; i < (size_t)1 << old->bits; i++) {
             if (old->slots[i] != 0)
-                (void)table_add(keys, table, (struct key){.offset = old->slots[i] & place_mask});
+                (void)table_add(keys, table, (struct key){.offset = old->slots[i] & offset_mask});
         }
-        table_put_by(keys, old);
+        table_release(keys, old);
     }
     object->table = table;
     return 0;
 }
 
-static int object_make_room(struct keys *keys, struct keys_object *object)
+static int object_reserve(struct keys *keys, struct keys_object *object)
 {
     if (object->table == NULL) {
         (void)pthread_once(&seed_once, seed_get);
         return seeded ? object_move(keys, object, KEYS_MIN_TABLE_BITS) : -EIO;
     }
-    /* at most seven eighths are in use: four bytes a slot must do for millions of short keys */
+    /* up to seven eighths of the slots are used, which is dense: a document can have millions of
+     * keys */
     if ((uint64_t)object->table->count + 1 <= (UINT64_C(7) << object->table->bits) / 8)
         return 0;
     return object_move(keys, object,
@@ -197,6 +214,7 @@ int keys_add(struct keys *keys, struct key key, bool *ret_twice)
     struct keys_object *object = &keys->objects[keys->depth - 1];
     int r = 0;
 
+    assert(keys->depth > 0);
     if (object->table == NULL) {
         for (size_t i = 0; i < object->count; i++) {
             if (key_equals(keys, object->small[i], key)) {
@@ -210,7 +228,7 @@ int keys_add(struct keys *keys, struct key key, bool *ret_twice)
             return 0;
         }
     }
-    r = object_make_room(keys, object);
+    r = object_reserve(keys, object);
     if (r == 0)
         *ret_twice = table_add(keys, object->table, key);
     return r;

@@ -3,14 +3,14 @@
 #define K8S_DOCUMENT_KEYS_H
 
 /*
- * keys - the names of all objects that are open, to find one that is given twice.
+ * keys - the keys of all open objects, to find duplicates.
  *
- * A key is told by where it begins in a text, behind its opening quote (json_text.h): names are
- * neither copied nor decoded, whatever their number. The first few of an object are compared one
- * by one; after that they go into a table of four bytes a slot, by a hash (SipHash-1-3) whose seed
- * nobody outside can know. Tables go from one object to the next.
+ * A key is its offset in a text, after its opening quote (json_text.h). Keys are neither copied nor
+ * decoded, so a document with very many of them needs little memory. The first keys of an object
+ * are compared one by one. Further ones go into a hash table of four bytes for a slot (SipHash-1-3,
+ * with a seed that is unknown outside). A table that is not used any more serves the next object.
  *
- * Errors     0; -ENOMEM; -EIO where the system gave no seed.
+ * Errors     0; -ENOMEM; -EIO the system gave no seed.
  * Units      bytes; texts up to 4 GiB.
  */
 
@@ -20,7 +20,7 @@
 
 #include "k8s/document/document.h"
 
-#define KEYS_SMALL 16 /* compared one by one */
+#define KEYS_SMALL 16 /* keys of an object that are compared one by one */
 #define KEYS_MIN_TABLE_BITS 5
 #define KEYS_QUICK_TABLE_BITS 16 /* up to here a table grows to four times its size */
 #define KEYS_MAX_TABLE_BITS 32
@@ -29,7 +29,7 @@ struct keys_table;
 
 struct key {
     uint32_t offset;
-    uint32_t bytes; /* as it stands in the text */
+    uint32_t bytes; /* in the text, with escapes */
     bool escaped;
 };
 
@@ -40,22 +40,23 @@ struct keys_object {
 };
 
 struct keys {
-    struct str text;     /* borrowed; may move and grow as long as its bytes stay the same */
-    unsigned place_bits; /* of a slot: the rest tells hashes apart without looking at the text */
-    struct arena *arena; /* borrowed */
+    struct str text;      /* borrowed; can be moved and extended while its bytes stay the same */
+    unsigned offset_bits; /* of a slot; its other bits are of the hash, so that most slots can be
+                           * excluded without reading the text */
+    struct arena *arena;  /* borrowed */
     size_t depth;
-    struct keys_table *spare[KEYS_MAX_TABLE_BITS + 1]; /* by size */
+    struct keys_table *spare[KEYS_MAX_TABLE_BITS + 1]; /* unused tables, by size */
     struct keys_object objects[DOCUMENT_MAX_DEPTH];
 };
 
-/* max_bytes: that the text can ever have. */
+/* max_bytes: the text will not become longer. */
 void keys_init(struct keys *keys, struct str text, size_t max_bytes, struct arena *arena);
 
-/* An object begins or ends. At most DOCUMENT_MAX_DEPTH are open. */
+/* The start and the end of an object. At most DOCUMENT_MAX_DEPTH are open. */
 void keys_open(struct keys *keys);
 void keys_close(struct keys *keys);
 
-/* A name of the object opened last. *ret_twice: it has that name already. */
+/* Adds a key of the object opened last. *ret_twice: the object has that key already. */
 int keys_add(struct keys *keys, struct key key, bool *ret_twice)
     __attribute__((warn_unused_result));
 

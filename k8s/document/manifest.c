@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest - takes the Kubernetes objects out of the documents of a file, Lists opened.
+ */
 #include "k8s/document/manifest.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/document/builder.h"
@@ -38,7 +42,7 @@ static bool ends_with_list(struct str kind)
     return kind.len >= LIST.len && memcmp(kind.ptr + kind.len - LIST.len, LIST.ptr, LIST.len) == 0;
 }
 
-/* Only what carries items is a list: there are kinds of other people's that end in List. */
+/* A kind that ends in List is a list only where it has items: custom resources can be named so. */
 static bool is_list(const cJSON *object)
 {
     struct str kind = tree_get_text(object, "kind");
@@ -51,9 +55,10 @@ static int open_list(struct manifest *m, const cJSON *list, struct document_erro
     const cJSON *items = tree_get(list, "items");
 
     if (m->depth == MANIFEST_MAX_LIST_DEPTH)
-        return refuse(m, list, "a List deeper than 16 Lists", reterr);
+        return refuse(m, list, "Lists nested deeper than 16 levels", reterr);
     if (items != NULL && !tree_is(items, cJSON_Array))
         return refuse(m, items, "items must be a list", reterr);
+    assert(m->depth < MANIFEST_MAX_LIST_DEPTH);
     m->levels[m->depth++] = (struct manifest_level){
         .list = list,
         .item = items != NULL ? items->child : NULL,
@@ -61,11 +66,11 @@ static int open_list(struct manifest *m, const cJSON *list, struct document_erro
     return 0;
 }
 
-/* What a map of texts is called in an error. */
+/* A member of metadata whose values are texts, and its errors. */
 struct text_map {
     const char *name;
-    const char *no_object;
-    const char *no_text;
+    const char *not_object;
+    const char *not_text;
     const char *not_quoted;
 };
 
@@ -77,13 +82,13 @@ static int check_texts(struct manifest *m, const cJSON *metadata, const struct t
     if (texts == NULL)
         return 0;
     if (!tree_is(texts, cJSON_Object))
-        return refuse(m, texts, map->no_object, reterr);
+        return refuse(m, texts, map->not_object, reterr);
     for (const cJSON *value = texts->child; value != NULL; value = value->next) {
         if (tree_is(value, cJSON_Number) || tree_is(value, cJSON_True) ||
             tree_is(value, cJSON_False))
             return refuse(m, value, map->not_quoted, reterr);
         if (!tree_is(value, cJSON_String))
-            return refuse(m, value, map->no_text, reterr);
+            return refuse(m, value, map->not_text, reterr);
     }
     return 0;
 }
@@ -95,7 +100,7 @@ static const cJSON *object_at(const cJSON *object, const char *const *path, size
     return object;
 }
 
-/* Of the object itself, and of the pod templates that the judged kinds have. */
+/* The metadata of the object, and of the pod templates in the kinds that are judged. */
 static int check_metadata(struct manifest *m, const cJSON *object, struct document_error *reterr)
 {
     static const struct text_map annotations = {"annotations", "annotations must be an object",
@@ -124,7 +129,7 @@ static int check_metadata(struct manifest *m, const cJSON *object, struct docume
     return 0;
 }
 
-/* An object's member, or a text that is none of a document. */
+/* Adds a member whose text is not in the document; it gets the place of `from`. */
 static int add_text(struct manifest *m, cJSON *object, const char *key, struct str text,
                     const cJSON *from)
 {
@@ -139,7 +144,7 @@ static int add_text(struct manifest *m, cJSON *object, const char *key, struct s
     return builder_adopt(m->arena, object, &node.node);
 }
 
-/* kind and apiVersion of an item of `PodList` and the like, where it has no kind itself. */
+/* Gives an item of a typed list, such as PodList, its kind and apiVersion where it has no kind. */
 static int complete_item(struct manifest *m, const cJSON *list, const cJSON *item,
                          const cJSON **ret_item)
 {
@@ -160,7 +165,7 @@ static int complete_item(struct manifest *m, const cJSON *list, const cJSON *ite
     if (r == 0 && tree_get(item, "apiVersion") == NULL && str_present(version))
         r = add_text(m, &copy->node, "apiVersion", version, item);
     for (const cJSON *member = item->child; member != NULL && r == 0; member = member->next) {
-        /* a null kind or apiVersion is none, and was made up for */
+        /* a kind or apiVersion that is null counts as absent, and was added above */
         if (!tree_is(member, cJSON_NULL))
             r = builder_adopt(m->arena, &copy->node, member);
     }
@@ -169,7 +174,8 @@ static int complete_item(struct manifest *m, const cJSON *list, const cJSON *ite
     return r;
 }
 
-/* The next value that stands for an object; NULL at the end. *ret_list is the List around it. */
+/* The next document, or item of an open List; NULL at the end. *ret_list: the List that holds it.
+ */
 static int next_value(struct manifest *m, const cJSON **ret_value, const cJSON **ret_list,
                       struct document_error *reterr)
 {
@@ -194,7 +200,7 @@ static int next_value(struct manifest *m, const cJSON **ret_value, const cJSON *
     return r;
 }
 
-/* The same with all Lists opened. */
+/* The next object that is not a List. */
 static int next_object(struct manifest *m, const cJSON **ret_object, const cJSON **ret_list,
                        struct document_error *reterr)
 {

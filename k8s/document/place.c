@@ -2,10 +2,11 @@
 /*
  * place - line and column of a byte offset in a text.
  *
- * Part of document.h. It is a file of its own because the readers below document.c need it for
- * their errors.
+ * Declared in document.h. A file of its own, because reader.c needs it, which document.c uses.
  */
 #include "k8s/document/document.h"
+
+#include <assert.h>
 
 #include "k8s/document/reader.h"
 
@@ -23,6 +24,7 @@ size_t document_advance(struct document_cursor *cursor, struct str text, size_t 
             cursor->line_begin = i + 1;
         }
     }
+    assert(cursor->line >= 1 && cursor->line_begin <= offset);
     cursor->offset = offset;
     begin = reader_skip_mark(text, cursor->line_begin);
     return offset - (begin <= offset ? begin : cursor->line_begin) + 1;
@@ -39,7 +41,7 @@ void document_locate(struct str text, size_t offset, size_t *ret_line, size_t *r
 bool document_place(struct str text, const cJSON *node, bool of_key, size_t *ret_line,
                     size_t *ret_column)
 {
-    /* every node of a tree that was read is the first member of one */
+    /* each node of a tree that was read is the first member of a document_node */
     const struct document_node *n = (const struct document_node *)(const void *)node;
 
     if (n == NULL || (of_key && n->node.string == NULL))

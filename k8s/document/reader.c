@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader - what the JSON and the YAML reader share.
+ */
 #include "k8s/document/reader.h"
 
 #include <errno.h>

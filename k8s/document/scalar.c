@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scalar - types of plain YAML scalars: a strict rule for our documents, kubectl's rule for
+ * manifests.
+ *
+ * Readers of YAML differ on plain scalars such as `no`, `010`, `1_000` or `12:30`. The strict rule
+ * refuses all that any common reader takes for something else than text.
+ */
 #include "k8s/document/scalar.h"
 
 #include <errno.h>
@@ -8,10 +15,10 @@
 #include "k8s/document/reader.h"
 
 #define DIGITS "0123456789"
-#define DIGITS_AND_LINES DIGITS "_"
-#define SEXAGESIMAL_MAX_DIGITS 2 /* of one place */
+#define DIGITS_AND_UNDERSCORES DIGITS "_"
+#define SEXAGESIMAL_MAX_DIGITS 2 /* of each part after a colon */
 
-/* How many bytes from i on are of the set. */
+/* The number of bytes from i on that are in the set. */
 static size_t run(struct str s, size_t i, const char *set)
 {
     size_t n = 0;
@@ -40,7 +47,7 @@ static bool is_one_of(struct str s, const struct str *words, size_t count)
     return false;
 }
 
-/* Bytes of an exponent at i; 0: none. */
+/* The length of the exponent at i; 0: there is none. */
 static size_t exponent(struct str s, size_t i)
 {
     size_t n = 1;
@@ -52,7 +59,7 @@ static size_t exponent(struct str s, size_t i)
     return run(s, i + n, DIGITS) > 0 ? n + run(s, i + n, DIGITS) : 0;
 }
 
-/* `:30` and more of it at i, and a fraction behind, to the end. */
+/* Whether the rest from i on is `:30`, repeated, with an optional fraction: a number of base 60. */
 static bool is_sexagesimal(struct str s, size_t i)
 {
     while (is_at(s, i, ':')) {
@@ -64,10 +71,11 @@ static bool is_sexagesimal(struct str s, size_t i)
         i += 1 + n;
     }
     if (is_at(s, i, '.'))
-        i += 1 + run(s, i + 1, DIGITS_AND_LINES);
+        i += 1 + run(s, i + 1, DIGITS_AND_UNDERSCORES);
     return i == s.len;
 }
 
+/* Whether the rest from i on is a number such as 0x1F, 0o17 or 0b1. */
 static bool is_with_base(struct str s, size_t i)
 {
     const char *set = NULL;
@@ -76,7 +84,7 @@ static bool is_with_base(struct str s, size_t i)
         return false;
     switch (s.ptr[i + 1] | 0x20) {
     case 'x':
-        set = DIGITS_AND_LINES "abcdefABCDEF";
+        set = DIGITS_AND_UNDERSCORES "abcdefABCDEF";
         break;
     case 'o':
         set = "01234567_";
@@ -90,14 +98,14 @@ static bool is_with_base(struct str s, size_t i)
     return i + 2 + run(s, i + 2, set) == s.len;
 }
 
-/* Any reader's number. */
+/* Whether any common reader takes it for a number. */
 static bool looks_like_number(struct str s)
 {
-    static const struct str no_numbers[] = {{".inf", 4}, {".nan", 4}};
+    static const struct str not_finite[] = {{".inf", 4}, {".nan", 4}};
     size_t i = sign(s), n = 0;
     struct str rest = {s.ptr + i, s.len - i};
 
-    if (is_one_of(rest, no_numbers, 2) || is_with_base(s, i))
+    if (is_one_of(rest, not_finite, 2) || is_with_base(s, i))
         return true;
     if (is_at(s, i, '.')) {
         if (run(s, i + 1, DIGITS) == 0)
@@ -105,17 +113,17 @@ static bool looks_like_number(struct str s)
     } else {
         if (run(s, i, DIGITS) == 0)
             return false;
-        i += run(s, i, DIGITS_AND_LINES);
+        i += run(s, i, DIGITS_AND_UNDERSCORES);
         if (is_at(s, i, ':'))
             return is_sexagesimal(s, i);
     }
     if (is_at(s, i, '.'))
-        i += 1 + run(s, i + 1, DIGITS_AND_LINES);
+        i += 1 + run(s, i + 1, DIGITS_AND_UNDERSCORES);
     n = exponent(s, i);
     return i + n == s.len;
 }
 
-/* -?, digits without a leading zero, and a fraction: JSON's numbers but for exponents. */
+/* A JSON number without an exponent: all readers agree on it. */
 static bool is_clear_number(struct str s)
 {
     return json_number_length(s) == s.len && run(s, 0, "-." DIGITS) == s.len;
@@ -141,7 +149,8 @@ enum scalar_kind scalar_strict(struct str s)
     return SCALAR_TEXT;
 }
 
-/* In small letters, in capitals, or with one capital in front, as YAML 1.1 lists its words. */
+/* Whether s is the word in lower case, in upper case or capitalised, as YAML 1.1 lists its words.
+ */
 static bool is_word(struct str s, const char *word)
 {
     struct str w = str_of(word);
@@ -165,7 +174,7 @@ static bool is_one_of_words(struct str s, const char *const *words)
     return false;
 }
 
-/* Whole numbers as Go's strconv reads them with base 0; `s` has no sign. */
+/* A whole number, as Go's strconv reads it with base 0; s has no sign. */
 static bool number_with_base(struct str s, double *ret_number)
 {
     int base = 8;
@@ -199,7 +208,8 @@ static bool number_with_base(struct str s, double *ret_number)
     return true;
 }
 
-/* `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; one that is too big is no number. */
+/* `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; one that is too big for a double is not a
+ * number. */
 static bool number_with_fraction(const char *s, double *ret_number)
 {
     struct str text = str_of(s);
@@ -213,7 +223,7 @@ static bool number_with_fraction(const char *s, double *ret_number)
     }
     if (whole + fraction == 0 || i + exponent(text, i) != text.len)
         return false;
-    /* the grammar was checked, and no program of ours leaves the C locale */
+    /* strtod() is safe here: the grammar was checked, and the program stays in the C locale */
     number = strtod(s, NULL);
     if (isinf(number))
         return false;
@@ -221,8 +231,8 @@ static bool number_with_fraction(const char *s, double *ret_number)
     return true;
 }
 
-/* s without `_`, which count for nothing; NULL when out of memory. */
-static char *without_lines(struct str s, struct arena *arena)
+/* s without its underscores, which have no meaning in numbers; NULL when out of memory. */
+static char *without_underscores(struct str s, struct arena *arena)
 {
     char *copy = arena_copy(arena, s), *out = copy;
 
@@ -236,11 +246,12 @@ static char *without_lines(struct str s, struct arena *arena)
     return copy;
 }
 
+/* *ret_kind is SCALAR_TEXT where s is not a number. */
 static int kubectl_number(struct str s, struct arena *arena, enum scalar_kind *ret_kind,
                           double *ret_number)
 {
     size_t start = sign(s);
-    char *plain = without_lines(s, arena);
+    char *plain = without_underscores(s, arena);
     double number = 0;
 
     if (plain == NULL)

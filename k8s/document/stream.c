@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream - reads the documents of a text one after the other (struct document_stream of
+ * document.h).
+ */
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/document/document.h"
@@ -16,8 +21,8 @@ struct document_stream document_stream_make(struct str text, enum document_synta
     };
 }
 
-/* Behind the line that offset stands in. */
-static size_t behind_line(struct str text, size_t offset)
+/* The offset after the line that contains offset. */
+static size_t after_line(struct str text, size_t offset)
 {
     while (offset < text.len && !text_is_line_end(text.ptr[offset]))
         offset++;
@@ -26,7 +31,7 @@ static size_t behind_line(struct str text, size_t offset)
     return offset < text.len ? offset + 1 : offset;
 }
 
-/* The line at offset begins with `---`, with nothing or a blank behind it. */
+/* Whether the line at offset begins with `---`, followed by a blank or the end. */
 static bool is_marker(struct str text, size_t offset)
 {
     struct str rest = {text.ptr + offset, text.len - offset};
@@ -36,7 +41,7 @@ static bool is_marker(struct str text, size_t offset)
     return rest.len == MARKER.len || text_is_blank(rest.ptr[MARKER.len]);
 }
 
-/* Nothing but a comment stands behind the marker at offset. */
+/* Whether nothing but a comment follows the marker at offset in its line. */
 static bool is_bare_marker(struct str text, size_t offset)
 {
     size_t i = offset + MARKER.len, marker_end = i;
@@ -46,17 +51,17 @@ static bool is_bare_marker(struct str text, size_t offset)
     return i == text.len || text_is_line_end(text.ptr[i]) || (text.ptr[i] == '#' && i > marker_end);
 }
 
-/* Where the next document's line `---` begins, or the end. */
+/* The offset of the next line `---`, or of the end. */
 static size_t find_marker(struct str text, size_t offset)
 {
     while (offset < text.len && !is_marker(text, reader_skip_mark(text, offset)))
-        offset = behind_line(text, offset);
+        offset = after_line(text, offset);
     return offset;
 }
 
 /*
- * libyaml knows a byte order mark only at the very beginning, so each document is given to it
- * alone, without its line `---` where nothing else stands there.
+ * libyaml accepts a byte order mark only at the start of its input. So it gets each document alone,
+ * and without the line `---` where that holds nothing else.
  */
 static int next_yaml(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
                      struct str *ret_document, struct reader_fault *reterr)
@@ -66,11 +71,11 @@ static int next_yaml(struct document_stream *stream, struct arena *arena, cJSON 
     int r = 0;
 
     if (is_marker(stream->text, begin) && is_bare_marker(stream->text, begin)) {
-        begin = behind_line(stream->text, begin);
+        begin = after_line(stream->text, begin);
         end = find_marker(stream->text, begin);
         begin = end > begin ? reader_skip_mark(stream->text, begin) : begin;
     } else {
-        end = find_marker(stream->text, behind_line(stream->text, begin));
+        end = find_marker(stream->text, after_line(stream->text, begin));
     }
     r = yaml_read(stream->text, begin, end, &stream->options, arena, &tree, reterr);
     if (r < 0)
@@ -79,6 +84,7 @@ static int next_yaml(struct document_stream *stream, struct arena *arena, cJSON 
         tree = reader_null(arena);
     if (tree == NULL)
         return -ENOMEM;
+    assert(end > stream->offset || end == stream->text.len);
     stream->offset = end;
     *ret_tree = tree;
     *ret_document = (struct str){stream->text.ptr + begin, end - begin};
@@ -106,8 +112,8 @@ static bool opens_json(struct str text, size_t offset)
 }
 
 /*
- * The first document of a text of either syntax: JSON where it reads as an object or list, with
- * nothing or another one behind it.
+ * The first document of a text in either syntax. It is JSON where the text starts with a valid
+ * object or list that is followed by the end or by another object or list.
  */
 static int first_of_either(struct document_stream *stream, struct arena *arena, cJSON **ret_tree,
                            struct str *ret_document, struct reader_fault *reterr)

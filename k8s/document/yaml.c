@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * yaml - the reader of YAML: takes the events of libyaml and drives the builder.
+ *
+ * libyaml parses; everything that it does not check is checked here and in yaml_text.c: types of
+ * scalars, duplicate keys, depth, and the features that only manifests may use.
+ */
 #include "k8s/document/yaml.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +16,11 @@
 #include "k8s/document/scalar.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
-#define NAME_GROWTH 8 /* struct yaml_names holds no more than so many times the text */
+#define NAME_GROWTH 8 /* struct yaml_names is at most that many times as long as the text */
 #define NAMES_EXTRA_BYTES 65536
 #define MAX_WHOLE_KEY 9007199254740992.0 /* 2^53 */
 
-/* A scalar, once its type is known. */
+/* The type and value of a scalar. */
 struct scalar {
     enum scalar_kind kind;
     double number;
@@ -24,11 +31,11 @@ static void names_free(struct yaml_names *names)
     free(names->ptr);
 }
 
-/* What an anchor or a tag says; both are for manifests only. */
+/* Refuses anchors and tags, which only manifests may use. */
 static int check_properties(struct yaml *y, const yaml_char_t *anchor, const yaml_char_t *tag,
                             size_t offset)
 {
-    /* libyaml keeps quiet about a lone `!` */
+    /* libyaml reports no tag for a lone `!` */
     bool tagged = tag != NULL || (offset < y->end && y->text.ptr[offset] == '!');
 
     if (y->rules == DOCUMENT_MANIFEST)
@@ -36,42 +43,50 @@ static int check_properties(struct yaml *y, const yaml_char_t *anchor, const yam
     if (anchor != NULL)
         return yaml_refuse(y, offset, "an anchor: write the value out where it is used");
     if (tagged)
-        return yaml_refuse(y, offset, "a tag: take it away, or quote text");
+        return yaml_refuse(y, offset, "a tag: remove it, or quote the text");
     return 0;
 }
 
-static int read_tagged(struct yaml *y, const char *tag, struct str value, size_t offset,
+/* The kinds of value that each tag allows; !!str makes text of any value. */
+static const struct tag {
+    const char *name;
+    bool is_text;
+    bool allows[SCALAR_NUMBER + 1];
+} tags[] = {
+    {.name = "str", .is_text = true},
+    {.name = "null", .allows = {[SCALAR_NULL] = true}},
+    {.name = "bool", .allows = {[SCALAR_TRUE] = true, [SCALAR_FALSE] = true}},
+    {.name = "int", .allows = {[SCALAR_NUMBER] = true}},
+    {.name = "float", .allows = {[SCALAR_NUMBER] = true}},
+};
+
+static const struct tag *find_tag(const char *name)
+{
+    if (strncmp(name, TAG_PREFIX, sizeof(TAG_PREFIX) - 1) == 0)
+        name += sizeof(TAG_PREFIX) - 1;
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+        if (strcmp(name, tags[i].name) == 0)
+            return &tags[i];
+    }
+    return NULL;
+}
+
+static int read_tagged(struct yaml *y, const char *name, struct str value, size_t offset,
                        struct scalar *ret_scalar)
 {
-    static const char *const tags[] = {"str", "null", "bool", "int", "float"};
-    static const char *const misfit = "a tag that does not fit its value";
-    size_t i = 0;
+    const struct tag *tag = find_tag(name);
     int r = 0;
 
-    if (strncmp(tag, TAG_PREFIX, sizeof(TAG_PREFIX) - 1) == 0)
-        tag += sizeof(TAG_PREFIX) - 1;
-    while (i < 5 && strcmp(tag, tags[i]) != 0)
-        i++;
-    if (i == 5)
+    if (tag == NULL)
         return yaml_refuse(y, offset, "a tag other than !!str, !!null, !!bool, !!int, !!float");
-    if (i == 0)
+    if (tag->is_text)
         return 0;
     r = scalar_kubectl(value, y->arena, &ret_scalar->kind, &ret_scalar->number);
     if (r < 0)
         return r;
-    switch (ret_scalar->kind) {
-    case SCALAR_NULL:
-        return i == 1 ? 0 : yaml_refuse(y, offset, misfit);
-    case SCALAR_TRUE:
-    case SCALAR_FALSE:
-        return i == 2 ? 0 : yaml_refuse(y, offset, misfit);
-    case SCALAR_NUMBER:
-        return i >= 3 ? 0 : yaml_refuse(y, offset, misfit);
-    case SCALAR_UNCLEAR:
-    case SCALAR_TEXT:
-        break;
-    }
-    return yaml_refuse(y, offset, misfit);
+    if (!tag->allows[ret_scalar->kind])
+        return yaml_refuse(y, offset, "a tag that does not fit its value");
+    return 0;
 }
 
 static int read_plain(struct yaml *y, struct str value, size_t offset, struct scalar *ret_scalar)
@@ -110,12 +125,12 @@ static int check_nul(struct yaml *y, struct str text, size_t offset)
     return yaml_refuse(y, yaml_find_nul(y, offset), READER_WHAT_NUL);
 }
 
-/* The text in the arena, each NUL replaced by U+FFFD; NULL when out of memory. */
+/* A copy of the text in the arena, with U+FFFD for each NUL; NULL when out of memory. */
 static char *copy_text(struct yaml *y, struct str text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
     const size_t bytes = sizeof(replacement) - 1;
-    size_t nuls = 0, at = 0;
+    size_t nuls = 0, len = 0;
     char *copy = NULL;
 
     for (size_t i = 0; i < text.len; i++)
@@ -125,16 +140,17 @@ static char *copy_text(struct yaml *y, struct str text)
     copy = arena_alloc(y->arena, text.len + nuls * (bytes - 1) + 1, 1);
     for (size_t i = 0; i < text.len && copy != NULL; i++) {
         if (text.ptr[i] == '\0') {
-            memcpy(copy + at, replacement, bytes);
-            at += bytes;
+            memcpy(copy + len, replacement, bytes);
+            len += bytes;
         } else {
-            copy[at++] = text.ptr[i];
+            copy[len++] = text.ptr[i];
         }
     }
     return copy;
 }
 
-/* kubectl makes texts of keys that are whole numbers or booleans. */
+/* The name for a key that is not text: like kubectl, manifests accept whole numbers and booleans.
+ */
 static int name_of_other(struct yaml *y, struct scalar scalar, size_t offset, struct str *ret_name)
 {
     static const char *const what = "a key must be text: quote it";
@@ -233,7 +249,7 @@ static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
     return r;
 }
 
-/* A value is complete: what it stands in goes on. */
+/* After a complete value: prepares its object for the next key. */
 static void end_value(struct yaml *y)
 {
     struct yaml_level *level = y->builder.depth > 0 ? &y->levels[y->builder.depth - 1] : NULL;
@@ -282,6 +298,7 @@ static int take_close(struct yaml *y)
     size_t height = level->height + 1;
     int r = 0;
 
+    assert(y->builder.depth > 0 && height <= DOCUMENT_MAX_DEPTH);
     if (level->is_map) {
         r = node != NULL ? yaml_merge(y, level, &node->node) : 0;
         keys_close(&y->keys);
@@ -290,6 +307,7 @@ static int take_close(struct yaml *y)
     builder_close(&y->builder);
     if (level->anchor != NULL && node != NULL) {
         level->anchor->node = &node->node;
+        assert(level->nodes_left > y->builder.nodes_left);
         level->anchor->weight = level->nodes_left - y->builder.nodes_left;
         level->anchor->height = height;
         level->anchor->open = false;
@@ -301,7 +319,7 @@ static int take_close(struct yaml *y)
     return r;
 }
 
-/* A value, or a key: an event that is one, or begins one. */
+/* An event that is a key or a value, or that begins one. */
 static int take_node(struct yaml *y, const yaml_event_t *event, size_t offset,
                      const yaml_char_t *anchor, const yaml_char_t *tag)
 {
@@ -403,7 +421,7 @@ int yaml_read(struct str text, size_t begin, size_t end, const struct document_o
     if (end - begin > (UINT32_MAX - NAMES_EXTRA_BYTES) / NAME_GROWTH)
         return -E2BIG;
     y.text = text;
-    y.begin = y.place = begin;
+    y.begin = y.offset = begin;
     y.end = end;
     y.character = 0;
     y.rules = options->rules;

@@ -3,9 +3,9 @@
 #define K8S_DOCUMENT_YAML_H
 
 /*
- * yaml - the state that the parts of the YAML reader share: yaml.c takes libyaml's events,
- * yaml_text.c looks at the text before and finds places in it, yaml_alias.c knows what only
- * manifests may hold: aliases and merge keys.
+ * yaml - the state that the files of the YAML reader share. yaml.c takes the events of libyaml.
+ * yaml_text.c checks the text before, and finds places in it. yaml_alias.c implements what only
+ * manifests may use: anchors, aliases and merge keys. Private to k8s/document.
  *
  * Errors     0; -EBADMSG with `fault` set; -E2BIG, -ENOMEM, -EIO as in document.h.
  */
@@ -22,42 +22,42 @@
 #define cleanup_yaml_parser __attribute__((cleanup(yaml_parser_delete)))
 
 #define YAML_MAX_ANCHORS 1000 /* of one document */
-#define YAML_MAX_MERGED 1000  /* members that merge keys bring into one object */
+#define YAML_MAX_MERGED 1000  /* members that a merge key adds to an object */
 
-/* Names of the objects that are open, as JSON strings one behind the other, so that struct keys
- * can hold them: libyaml's own copies go with their events. */
+/* The keys of all open objects, one after the other as JSON strings. struct keys refers to them:
+ * libyaml's own copies are deleted with their events. */
 struct yaml_names {
     char *ptr; /* owned */
     size_t len, capacity;
-    size_t max_bytes;
+    size_t max_bytes; /* limit of len */
 };
 
 struct yaml_anchor {
     const char *name;
     const cJSON *node;
-    size_t weight; /* nodes, itself included */
-    size_t height; /* levels */
-    bool open;     /* its end was not reached */
+    size_t weight; /* nodes of its value, itself included */
+    size_t height; /* levels of its value */
+    bool open;     /* its value is not complete */
 };
 
 struct yaml_level {
     bool is_map;
     bool at_key;
-    size_t names_len;           /* of struct yaml_names, before the object began */
-    size_t height;              /* of what stands inside, so far */
-    struct yaml_anchor *anchor; /* on this object or list; NULL: none */
-    size_t nodes_left;          /* when it began */
-    bool merges;                /* the next value is a merge key's */
-    cJSON *merge;               /* that value */
+    size_t names_len;           /* length of struct yaml_names before the object */
+    size_t height;              /* levels inside of it, so far */
+    struct yaml_anchor *anchor; /* of this object or list; NULL: none */
+    size_t nodes_left;          /* before it */
+    bool merges;                /* the next value belongs to a merge key */
+    cJSON *merge;               /* the value of the merge key; NULL: none */
     size_t merge_offset;
-    size_t merge_members; /* that stand before it */
+    size_t merge_members; /* number of members before the merge key */
     size_t members;
 };
 
 struct yaml {
-    struct str text;         /* the whole, places count from its beginning */
-    size_t begin, end;       /* the part that is read */
-    size_t character, place; /* libyaml's index of a character, and that character's offset */
+    struct str text;          /* the whole text; offsets count from its start */
+    size_t begin, end;        /* the part that is read */
+    size_t character, offset; /* libyaml's index of a character, and the offset of that character */
     enum document_rules rules;
     struct reader_fault *fault;
     struct arena *arena; /* borrowed */
@@ -70,34 +70,35 @@ struct yaml {
     struct yaml_level levels[DOCUMENT_MAX_DEPTH];
 };
 
+/* Sets the fault. Returns -EBADMSG. */
 int yaml_refuse(struct yaml *y, size_t offset, const char *what);
 
-/* Characters that no text may hold, those that are a line's end for some readers only, and
+/* Refuses characters that are not allowed, those that only some readers take for a line end, and
  * directives. */
 int yaml_check_text(struct yaml *y) __attribute__((warn_unused_result));
 
 /* The offset of the character that libyaml counts as `character`. */
 size_t yaml_offset(struct yaml *y, size_t character);
 
-/* Why libyaml went no further. */
+/* Sets the fault for the error of libyaml. Returns -EBADMSG or -ENOMEM. */
 int yaml_explain(struct yaml *y, const yaml_parser_t *parser);
 
-/* Where a double-quoted scalar that begins at offset holds an escape that stands for NUL. */
+/* The offset of the first escape for NUL in the double-quoted scalar at offset. */
 size_t yaml_find_nul(const struct yaml *y, size_t offset);
 
-/* A name of the object opened last. *ret_twice: it has that name already. */
+/* Adds a key of the object opened last. *ret_twice: the object has that key already. */
 int yaml_add_name(struct yaml *y, struct str name, bool *ret_twice)
     __attribute__((warn_unused_result));
 
-/* A new anchor; NULL: none is wanted. */
+/* Adds an anchor; *ret_anchor is NULL where name is NULL. */
 int yaml_add_anchor(struct yaml *y, const yaml_char_t *name, size_t offset,
                     struct yaml_anchor **ret_anchor) __attribute__((warn_unused_result));
 
-/* The value that comes now is an alias. */
+/* The next value is an alias. */
 int yaml_take_alias(struct yaml *y, const yaml_char_t *name, size_t offset)
     __attribute__((warn_unused_result));
 
-/* What a merge key brought goes into the object of that level, which ends. */
+/* Adds the members of the merge key's value to the object of that level, which is complete. */
 int yaml_merge(struct yaml *y, struct yaml_level *level, cJSON *object)
     __attribute__((warn_unused_result));
 

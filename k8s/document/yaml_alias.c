@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * yaml_alias - keys, anchors, aliases and merge keys of YAML.
+ *
+ * An alias shares the nodes of its anchor instead of copying them, but each use counts them, so
+ * that a short text cannot stand for a huge tree.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +13,7 @@
 #include "k8s/document/yaml.h"
 #include "planner/base/array.h"
 
-#define NAME_MAX_GROWTH 6 /* bytes that one byte of a name takes in JSON */
+#define NAME_MAX_GROWTH 6 /* the longest JSON escape of one byte */
 #define FIRST_PRINTABLE 0x20
 
 static size_t put_name_byte(char *out, char c)
@@ -80,7 +87,7 @@ int yaml_take_alias(struct yaml *y, const yaml_char_t *name, size_t offset)
     const struct yaml_anchor *anchor = NULL;
     struct yaml_level *level = NULL;
 
-    /* the last one of that name counts */
+    /* the last anchor of that name counts */
     for (size_t i = y->anchor_count; i > 0 && anchor == NULL; i--) {
         if (strcmp(y->anchors[i - 1].name, (const char *)name) == 0)
             anchor = &y->anchors[i - 1];
@@ -88,17 +95,18 @@ int yaml_take_alias(struct yaml *y, const yaml_char_t *name, size_t offset)
     if (anchor == NULL)
         return yaml_refuse(y, offset, "an alias without its anchor");
     if (anchor->open)
-        return yaml_refuse(y, offset, "an alias inside of what its anchor stands for");
+        return yaml_refuse(y, offset, "an alias inside the value of its own anchor");
     if (anchor->height > DOCUMENT_MAX_DEPTH - y->builder.depth)
         return yaml_refuse(y, offset, READER_WHAT_DEPTH);
-    /* an anchor was closed, or stood beside this: something is open */
+    /* an object or list is open: a document that is only an alias has no anchor before it */
+    assert(y->builder.depth > 0 && anchor->node != NULL);
     level = &y->levels[y->builder.depth - 1];
     if (level->height < anchor->height)
         level->height = anchor->height;
     return builder_borrow(&y->builder, anchor->node, anchor->weight, (uint32_t)offset);
 }
 
-/* Whether one of the first `count` members has that name. */
+/* Whether one of the first `count` members of the object has that name. */
 static bool has_before(const cJSON *object, size_t count, const char *name)
 {
     const cJSON *member = object->child;
@@ -118,14 +126,14 @@ static int merge_object(struct yaml *y, struct yaml_level *level, cJSON *object,
         int r = 0;
 
         if ((*left)-- == 0)
-            return yaml_refuse(y, level->merge_offset, "a merge key brings more than 1000 members");
+            return yaml_refuse(y, level->merge_offset, "a merge key adds more than 1000 members");
         r = yaml_add_name(y, str_of(member->string), &twice);
         if (r < 0)
             return r;
         if (twice && has_before(object, level->merge_members, member->string))
             return yaml_refuse(
                 y, level->merge_offset,
-                "readers differ on which of two keys holds: put the merge key first");
+                "readers differ on which of two equal keys counts: put the merge key first");
         if (!twice) {
             r = builder_adopt(y->arena, object, member);
             if (r < 0)
@@ -135,7 +143,7 @@ static int merge_object(struct yaml *y, struct yaml_level *level, cJSON *object,
     return 0;
 }
 
-static void take_out(cJSON *object, cJSON *node)
+static void remove_child(cJSON *object, cJSON *node)
 {
     cJSON *last = object->child->prev;
 
@@ -157,7 +165,7 @@ int yaml_merge(struct yaml *y, struct yaml_level *level, cJSON *object)
 
     if (merge == NULL)
         return 0;
-    take_out(object, level->merge);
+    remove_child(object, level->merge);
     if ((merge->type & 0xFF) == cJSON_Object)
         return merge_object(y, level, object, merge, &left);
     if ((merge->type & 0xFF) != cJSON_Array)

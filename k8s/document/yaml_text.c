@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * yaml_text - checks the characters of a YAML text, converts libyaml's positions to offsets, and
+ * words libyaml's errors.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +19,7 @@ int yaml_refuse(struct yaml *y, size_t offset, const char *what)
     return -EBADMSG;
 }
 
-/* Only blanks, comments and line ends may stand before a directive. */
+/* A directive is a line that begins with `%`, after nothing but blanks, comments and line ends. */
 static int check_directive(struct yaml *y)
 {
     size_t i = y->begin;
@@ -26,7 +30,7 @@ static int check_directive(struct yaml *y)
         while (i < y->end && (y->text.ptr[i] == ' ' || y->text.ptr[i] == '\t'))
             i++;
         if (i < y->end && y->text.ptr[i] == '%' && i == line)
-            return yaml_refuse(y, i, "a directive: take the line away");
+            return yaml_refuse(y, i, "a directive: remove the line");
         if (i < y->end && y->text.ptr[i] != '#' && !text_is_line_end(y->text.ptr[i]))
             return 0;
         while (i < y->end && !text_is_line_end(y->text.ptr[i]))
@@ -46,7 +50,7 @@ static const char *character_fault(const struct yaml *y, uint32_t c)
     if (c == NEXT_LINE || c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR) {
         if (y->rules == DOCUMENT_MANIFEST)
             return NULL;
-        return "U+0085, U+2028 or U+2029, which not every reader takes for a line's end: escape "
+        return "U+0085, U+2028 or U+2029, which only some readers take for a line end: escape "
                "it in double quotes";
     }
     if (text_is_control(c) || c == 0xFFFE || c == 0xFFFF)
@@ -73,7 +77,7 @@ int yaml_check_text(struct yaml *y)
                 return yaml_refuse(y, i, READER_WHAT_UTF8);
         }
         what = character_fault(y, c);
-        /* libyaml passes over it at any line's start, others make it part of the key there */
+        /* at the start of a line, libyaml skips it, and other readers make it part of the key */
         if (c == BYTE_ORDER_MARK && (i == y->begin || text_is_line_end(y->text.ptr[i - 1])))
             what = "a byte order mark inside the text";
         if (what != NULL)
@@ -85,19 +89,19 @@ int yaml_check_text(struct yaml *y)
 
 size_t yaml_offset(struct yaml *y, size_t character)
 {
-    while (y->character < character && y->place < y->end) {
+    while (y->character < character && y->offset < y->end) {
         do
-            y->place++;
-        while (y->place < y->end && text_is_continuation(y->text.ptr[y->place]));
+            y->offset++;
+        while (y->offset < y->end && text_is_continuation(y->text.ptr[y->offset]));
         y->character++;
     }
-    while (y->character > character && y->place > y->begin) {
+    while (y->character > character && y->offset > y->begin) {
         do
-            y->place--;
-        while (y->place > y->begin && text_is_continuation(y->text.ptr[y->place]));
+            y->offset--;
+        while (y->offset > y->begin && text_is_continuation(y->text.ptr[y->offset]));
         y->character--;
     }
-    return y->place;
+    return y->offset;
 }
 
 int yaml_explain(struct yaml *y, const yaml_parser_t *parser)
@@ -108,22 +112,22 @@ int yaml_explain(struct yaml *y, const yaml_parser_t *parser)
     if (parser->error == YAML_MEMORY_ERROR)
         return -ENOMEM;
     if (at < y->end && y->text.ptr[at] == '\t')
-        return yaml_refuse(y, at, "a tab where blanks indent");
+        return yaml_refuse(y, at, "a tab in the indentation: use spaces");
     if (strcmp(problem, "found invalid Unicode character escape code") == 0) {
         while (at > y->begin && y->text.ptr[at] != '\\')
             at--;
-        return yaml_refuse(y, at, "an escape that is no character of its own (a surrogate)");
+        return yaml_refuse(y, at, "an escape for a surrogate, which is not a character");
     }
     if (strcmp(problem, "could not find expected ':'") == 0)
         return yaml_refuse(y, yaml_offset(y, parser->context_mark.index),
-                           "a colon is missing behind the key");
+                           "a colon is missing after the key");
     if (strcmp(problem, "did not find expected <document start>") == 0)
-        problem = "text behind the document";
-    /* libyaml's problems are static texts, and quote nothing */
+        problem = "trailing content after the document";
+    /* libyaml's problems are static texts and contain nothing of the input */
     return yaml_refuse(y, at, problem);
 }
 
-/* Whether the escape at i, its backslash, stands for NUL. */
+/* Whether the escape whose backslash is at i stands for NUL. */
 static bool is_nul_escape(const struct yaml *y, size_t i)
 {
     char letter = y->text.ptr[i + 1];

@@ -111,7 +111,7 @@ Test(manifest, nested_lists_are_limited)
     result = objects_of(&arena, deep);
     cr_expect(str_equal(result, STR("1:337  A \n")), "%s", result.ptr);
     result = objects_of(&arena, arena_format(&arena, "{kind: List, items: [%s]}", deep.ptr));
-    cr_expect(str_equal(result, STR("1:337 a List deeper than 16 Lists")), "%s", result.ptr);
+    cr_expect(str_equal(result, STR("1:337 Lists nested deeper than 16 levels")), "%s", result.ptr);
 }
 
 Test(manifest, annotations_and_labels_must_be_strings)
@@ -183,7 +183,7 @@ Test(manifest, cases)
         {"B05-bom-crlf-tabs-utf16/a-plain.yaml", "1:1 v1 Pod report-0\n"},
         {"B05-bom-crlf-tabs-utf16/b-bom.yaml", "1:1 v1 Pod report-0\n"},
         {"B05-bom-crlf-tabs-utf16/c-crlf.yaml", "1:1 v1 Pod report-0\n"},
-        {"B05-bom-crlf-tabs-utf16/d-tab-indent.yaml", "7:1 a tab where blanks indent"},
+        {"B05-bom-crlf-tabs-utf16/d-tab-indent.yaml", "7:1 a tab in the indentation: use spaces"},
         {"B05-bom-crlf-tabs-utf16/e-utf16le.yaml", "1:1 UTF-16: save the text as UTF-8"},
         {"B05-bom-crlf-tabs-utf16/f-latin1-byte.yaml", "4:23 not valid UTF-8"},
         {"B05-bom-crlf-tabs-utf16/g-bom-before-second-document.yaml",

@@ -92,14 +92,14 @@ Test(stream, aliases_and_merge_keys_are_expanded)
          "{\"a\":{\"l\":2,\"k\":1},\"b\":{\"l\":2,\"k\":1}}"},
         {T("{k: 7, <<: {l: 1}, m: 2}"), "{\"k\":7,\"m\":2,\"l\":1}"},
         {T("{k: 7, <<: {k: 1}}"),
-         "1:12 readers differ on which of two keys holds: put the merge key first"},
+         "1:12 readers differ on which of two equal keys counts: put the merge key first"},
         {T("{<<: {k: 1}, <<: {l: 2}}"), "1:14 a key is given twice in one object"},
         {T("{<<: 7}"), "1:6 a merge key needs an object"},
         {T("{<<: [7]}"), "1:6 a merge key needs an object"},
         {T("{'<<': {a: 1}}"), "{\"<<\":{\"a\":1}}"},
         {T("a: *b"), "1:4 an alias without its anchor"},
-        {T("a: &a [*a]"), "1:8 an alias inside of what its anchor stands for"},
-        {T("a: &a\n  <<: *a"), "2:7 an alias inside of what its anchor stands for"},
+        {T("a: &a [*a]"), "1:8 an alias inside the value of its own anchor"},
+        {T("a: &a\n  <<: *a"), "2:7 an alias inside the value of its own anchor"},
         {T("*a : b"), "1:1 a key must be text"},
     };
 
@@ -139,7 +139,7 @@ Test(stream, aliases_are_bounded)
         len += (size_t)snprintf(text + len, 20, "k%d: 0,", i);
     members = arena_format(&arena, "<<: {%s}", text);
     result = reading_of(&arena, members, &manifest);
-    cr_expect(str_equal(result, STR("1:5 a merge key brings more than 1000 members")), "%s",
+    cr_expect(str_equal(result, STR("1:5 a merge key adds more than 1000 members")), "%s",
               result.ptr);
 }
 
@@ -152,7 +152,7 @@ Test(stream, documents_are_read_one_after_the_other)
         {T("a: 1\r---\rb: 2"), "{\"a\":1}\n{\"b\":2}\n"},
         {T("--- {a: 1}\n--- |\n  x\n---\t[2]\n"), "{\"a\":1}\n\"x\\n\"\n[2]\n"},
         {T("a: 1\n...\n---\nb: 2\n...\n"), "{\"a\":1}\n{\"b\":2}\n"},
-        {T("a: 1\n...\nb: 2"), "3:1 text behind the document\n"},
+        {T("a: 1\n...\nb: 2"), "3:1 trailing content after the document\n"},
         {T("\xEF\xBB\xBF"
            "a: 1\n---\n\xEF\xBB\xBF"
            "b: 2\n\xEF\xBB\xBF---\nc: @"),
@@ -164,7 +164,7 @@ Test(stream, documents_are_read_one_after_the_other)
         {T("a: |\n  ---\n  y\n---\nb: 1"), "{\"a\":\"---\\ny\\n\"}\n{\"b\":1}\n"},
         {T("a: ---\n----: 1\n"), "{\"a\":\"---\",\"----\":1}\n"},
         {T("  a: 1\n  b: 2\n"), "{\"a\":1,\"b\":2}\n"},
-        {T("%YAML 1.1\n---\na: 1"), "1:1 a directive: take the line away\n"},
+        {T("%YAML 1.1\n---\na: 1"), "1:1 a directive: remove the line\n"},
         {T("a: 1\n---\nb: \xFF"), "{\"a\":1}\n3:4 not valid UTF-8\n"},
         {T(""), ""},
         {T("\n"), "null\n"},

@@ -15,16 +15,16 @@
 #define TWICE "a key is given twice in one object"
 #define DEPTH "nested deeper than 64 levels"
 #define KEY_TEXT "a key must be text: quote it"
-#define TAB "a tab where blanks indent"
+#define TAB "a tab in the indentation: use spaces"
 #define ANCHOR "an anchor: write the value out where it is used"
 #define ALIAS "an alias: write the value out"
-#define TAG "a tag: take it away, or quote text"
+#define TAG "a tag: remove it, or quote the text"
 #define MERGE "a merge key: write its members out, or quote it"
-#define DIRECTIVE "a directive: take the line away"
-#define NO_CHARACTER "an escape that is no character of its own (a surrogate)"
+#define DIRECTIVE "a directive: remove the line"
+#define NO_CHARACTER "an escape for a surrogate, which is not a character"
 #define CONTROL "a control character: escape it in double quotes"
 #define LINE_END                                                                                   \
-    "U+0085, U+2028 or U+2029, which not every reader takes for a line's end: escape it in "       \
+    "U+0085, U+2028 or U+2029, which only some readers take for a line end: escape it in "       \
     "double quotes"
 
 static const struct document_options own = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
@@ -148,7 +148,7 @@ Test(yaml, what_readers_differ_on_is_refused_at_its_place)
         {T("---\na: 1\n---\nb: 1"), "3:1 a second document"},
         {T("a: 1\n---"), "2:1 a second document"},
         {T("a: 1\n...\n---\nb: 2"), "3:1 a second document"},
-        {T("a: 1\n...\nb: 2"), "3:1 text behind the document"},
+        {T("a: 1\n...\nb: 2"), "3:1 trailing content after the document"},
         {T("1: x"), "1:1 " KEY_TEXT},
         {T("a: {true: x}"), "1:5 " KEY_TEXT},
         {T("? \n: x"), "1:2 " KEY_TEXT},
@@ -209,7 +209,7 @@ Test(yaml, invalid_syntax_and_bytes_are_rejected_at_their_place)
         {T("a: 'x"), "1:6 found unexpected end of stream"},
         {T("a: b: c"), "1:5 mapping values are not allowed in this context"},
         {T("a: 1\n b: 2"), "2:3 mapping values are not allowed in this context"},
-        {T("a: 1\nfoo\nb: 2"), "2:1 a colon is missing behind the key"},
+        {T("a: 1\nfoo\nb: 2"), "2:1 a colon is missing after the key"},
         {T("a: \"\\q\""), "1:5 found unknown escape character"},
         {T("a: @x"), "1:4 found character that cannot start any token"},
         {T("\xC3\xA9\xC3\xA9: @x"), "1:7 found character that cannot start any token"},
