@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image - whether a reference pins a digest, by the grammar of container registries
- * (distribution/reference), of which only `name[:tag]@sha256:<hex>` counts here.
+ * image - finds the digest that an image reference pins (image_pinned_digest() of workload.h).
+ *
+ * The grammar is that of container registries (distribution/reference). Only
+ * `name[:tag]@sha256:<hex>` pins a digest:
  *
  *   name       [domain "/"] path {"/" path}
  *   domain     host [":" digits]; a host has dots, upper-case letters or brackets, or is localhost
@@ -11,10 +13,12 @@
 
 #include "k8s/review/workload.h"
 
-#define IMAGE_MAX_REPOSITORY_BYTES 255 /* without the registry in front */
+#include <assert.h>
+
+#define IMAGE_MAX_REPOSITORY_BYTES 255 /* without the registry */
 #define IMAGE_MAX_TAG_BYTES 128
 
-/* Where c stands first; s.len where it does not. */
+/* The index of the first c; s.len where there is none. */
 static size_t find(struct str s, char c)
 {
     const char *at = s.len > 0 ? memchr(s.ptr, c, s.len) : NULL;
@@ -22,12 +26,14 @@ static size_t find(struct str s, char c)
     return at == NULL ? s.len : (size_t)(at - s.ptr);
 }
 
+/* The bytes of s from `from` to the one before `to`. */
 static struct str part(struct str s, size_t from, size_t to)
 {
+    assert(from <= to && to <= s.len);
     return (struct str){.ptr = s.ptr + from, .len = to - from};
 }
 
-/* One component between slashes. */
+/* One component of a path, between slashes. */
 static bool is_path(struct str s)
 {
     size_t i = 0;
@@ -113,7 +119,7 @@ static bool is_domain(struct str s)
     return end == s.len || (s.ptr[end] == ':' && is_port(part(s, end + 1, s.len)));
 }
 
-/* A first component is a registry where it says so itself; else it is a part of the path. */
+/* Whether the first component is a registry; otherwise it belongs to the path. */
 static bool names_registry(struct str first)
 {
     if (str_equal(first, STR("localhost")))
@@ -132,7 +138,7 @@ static bool is_name(struct str s)
     if (slash < s.len && names_registry(part(s, 0, slash))) {
         struct str first = part(s, 0, slash);
 
-        /* `my_host.example/app` has no registry by the grammar, and is a name all the same */
+        /* `my_host.example/app`: by the grammar not a domain, but valid as a path */
         if (!is_domain(first) && !is_path(first))
             return false;
         s = part(s, slash + 1, s.len);
@@ -162,7 +168,7 @@ static bool is_tag(struct str s)
     return true;
 }
 
-/* The colon that parts name and tag: behind the last slash, or s.len. */
+/* The index of the colon between name and tag, which is after the last slash; s.len: no tag. */
 static size_t find_tag(struct str s)
 {
     for (size_t i = s.len; i > 0 && s.ptr[i - 1] != '/'; i--) {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * review - reads an AdmissionReview.
+ *
+ * The shape below keeps only the members that the gate reads: most of a review is never stored.
+ */
 #include "k8s/review/review.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/tree.h"
@@ -8,8 +14,8 @@
 #define REVIEW_API_VERSION "admission.k8s.io/v1"
 #define REVIEW_KIND "AdmissionReview"
 
-/* What the gate reads of a review; all else is checked and left behind. Since the kind may stand
- * behind the object, one shape serves all of them. */
+/* The members of a review that the gate reads; the others are checked and skipped. The kind can
+ * come after the object, so one shape serves all kinds. */
 static const struct document_shape any_scalar[] = {{.key = "*"}, {0}};
 
 static const struct document_shape metadata[] = {
@@ -104,15 +110,15 @@ static const struct {
     {STR_INIT("CONNECT"), REVIEW_CONNECT},
 };
 
-/* One reading: the first complaint stays. */
+/* The state of one call of review_read(). Only the first error is kept. */
 struct reading {
     struct str text;
     bool failed;
-    struct document_error error;
+    struct document_error error; /* where failed */
 };
 
-/* The place is that of the node, or of what should hold it. */
-static void complain(struct reading *reading, const cJSON *node, const char *what)
+/* Notes an error at the node: the wrong value, or the object that lacks one. */
+static void note_error(struct reading *reading, const cJSON *node, const char *what)
 {
     if (reading->failed)
         return;
@@ -129,18 +135,18 @@ static struct str optional_text(struct reading *reading, const cJSON *parent, co
     const cJSON *node = tree_get(parent, key);
 
     if (node != NULL && !tree_is(node, cJSON_String))
-        complain(reading, node, what);
+        note_error(reading, node, what);
     return tree_text(node);
 }
 
-/* Text that must be there and not empty. */
-static struct str needed_text(struct reading *reading, const cJSON *parent, const char *key,
-                              const char *what)
+/* Text that must not be absent or empty. */
+static struct str required_text(struct reading *reading, const cJSON *parent, const char *key,
+                                const char *what)
 {
     struct str s = optional_text(reading, parent, key, what);
 
     if (s.len == 0)
-        complain(reading, tree_get(parent, key) != NULL ? tree_get(parent, key) : parent, what);
+        note_error(reading, tree_get(parent, key) != NULL ? tree_get(parent, key) : parent, what);
     return s;
 }
 
@@ -150,7 +156,7 @@ static const cJSON *optional_map(struct reading *reading, const cJSON *parent, c
     const cJSON *node = tree_get(parent, key);
 
     if (node != NULL && !tree_is(node, cJSON_Object)) {
-        complain(reading, node, what);
+        note_error(reading, node, what);
         return NULL;
     }
     return node;
@@ -161,7 +167,7 @@ static void read_kind(struct reading *reading, const cJSON *node, struct review 
     const cJSON *map = optional_map(reading, node, "kind", "request.kind must be an object");
 
     if (map == NULL) {
-        complain(reading, node, "request.kind is missing");
+        note_error(reading, node, "request.kind is missing");
         return;
     }
     ret_review->kind_group =
@@ -170,21 +176,21 @@ static void read_kind(struct reading *reading, const cJSON *node, struct review 
         ret_review->kind_group = STR("");
     ret_review->kind_version =
         optional_text(reading, map, "version", "request.kind.version must be text");
-    ret_review->kind_name = needed_text(reading, map, "kind", "request.kind.kind must be text");
+    ret_review->kind_name = required_text(reading, map, "kind", "request.kind.kind must be text");
     ret_review->kind = workload_kind_of(ret_review->kind_group, ret_review->kind_name);
 }
 
 static void read_operation(struct reading *reading, const cJSON *node, struct review *ret_review)
 {
     const char *what = "request.operation must be CREATE, UPDATE, DELETE or CONNECT";
-    struct str s = needed_text(reading, node, "operation", what);
+    struct str s = required_text(reading, node, "operation", what);
 
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (str_equal(s, operations[i].text))
             ret_review->operation = operations[i].operation;
     }
     if (ret_review->operation == REVIEW_NO_OPERATION)
-        complain(reading, tree_get(node, "operation"), what);
+        note_error(reading, tree_get(node, "operation"), what);
 }
 
 static void read_user(struct reading *reading, const cJSON *node, struct review *ret_review)
@@ -197,11 +203,11 @@ static void read_user(struct reading *reading, const cJSON *node, struct review 
     ret_review->user =
         optional_text(reading, user, "username", "request.userInfo.username must be text");
     if (groups != NULL && !tree_is(groups, cJSON_Array))
-        complain(reading, groups, "request.userInfo.groups must be a list of text");
+        note_error(reading, groups, "request.userInfo.groups must be a list of text");
     cJSON_ArrayForEach(group, groups)
     {
         if (!tree_is(group, cJSON_String))
-            complain(reading, group, "request.userInfo.groups must be a list of text");
+            note_error(reading, group, "request.userInfo.groups must be a list of text");
     }
     ret_review->groups = groups;
 }
@@ -210,7 +216,7 @@ static void read_request(struct reading *reading, const cJSON *node, struct revi
 {
     const cJSON *dry_run = tree_get(node, "dryRun");
 
-    ret_review->uid = needed_text(reading, node, "uid", "request.uid must be text");
+    ret_review->uid = required_text(reading, node, "uid", "request.uid must be text");
     read_kind(reading, node, ret_review);
     read_operation(reading, node, ret_review);
     ret_review->subresource =
@@ -220,12 +226,13 @@ static void read_request(struct reading *reading, const cJSON *node, struct revi
     ret_review->namespace_name =
         optional_text(reading, node, "namespace", "request.namespace must be text");
     if (ret_review->kind != WORKLOAD_NONE && ret_review->namespace_name.len == 0)
-        complain(reading, tree_get(node, "namespace") != NULL ? tree_get(node, "namespace") : node,
-                 "request.namespace must not be empty for this kind");
+        note_error(reading,
+                   tree_get(node, "namespace") != NULL ? tree_get(node, "namespace") : node,
+                   "request.namespace must not be empty for this kind");
     ret_review->name = optional_text(reading, node, "name", "request.name must be text");
     read_user(reading, node, ret_review);
     if (dry_run != NULL && !tree_is(dry_run, cJSON_True) && !tree_is(dry_run, cJSON_False))
-        complain(reading, dry_run, "request.dryRun must be true or false");
+        note_error(reading, dry_run, "request.dryRun must be true or false");
     ret_review->dry_run = tree_is(dry_run, cJSON_True);
     ret_review->object = tree_get(node, "object");
     ret_review->old_object = tree_get(node, "oldObject");
@@ -236,19 +243,19 @@ static void read_root(struct reading *reading, const cJSON *root, struct review 
     const cJSON *node = NULL;
 
     if (!tree_is(root, cJSON_Object)) {
-        complain(reading, root, "a review must be an object");
+        note_error(reading, root, "a review must be an object");
         return;
     }
     if (!str_equal(
-            needed_text(reading, root, "apiVersion", "apiVersion must be " REVIEW_API_VERSION),
+            required_text(reading, root, "apiVersion", "apiVersion must be " REVIEW_API_VERSION),
             STR(REVIEW_API_VERSION)))
-        complain(reading, tree_get(root, "apiVersion"), "apiVersion must be " REVIEW_API_VERSION);
-    if (!str_equal(needed_text(reading, root, "kind", "kind must be " REVIEW_KIND),
+        note_error(reading, tree_get(root, "apiVersion"), "apiVersion must be " REVIEW_API_VERSION);
+    if (!str_equal(required_text(reading, root, "kind", "kind must be " REVIEW_KIND),
                    STR(REVIEW_KIND)))
-        complain(reading, tree_get(root, "kind"), "kind must be " REVIEW_KIND);
+        note_error(reading, tree_get(root, "kind"), "kind must be " REVIEW_KIND);
     node = optional_map(reading, root, "request", "request must be an object");
     if (node == NULL)
-        complain(reading, root, "request is missing");
+        note_error(reading, root, "request is missing");
     else
         read_request(reading, node, ret_review);
 }
@@ -266,6 +273,7 @@ int review_read(struct str text, enum document_syntax syntax, struct arena *aren
     if (r < 0)
         return r;
     read_root(&reading, root, &result);
+    assert(reading.failed || result.operation != REVIEW_NO_OPERATION);
     if (reading.failed) {
         *reterr = reading.error;
         return -EBADMSG;

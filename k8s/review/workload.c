@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workload - finds the pod or pod template in an object, and reads what the gate judges.
+ *
+ * A field of the wrong type does not end the reading: the other fields are still needed for
+ * messages and for the levels that only warn.
+ */
 #include "k8s/review/workload.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/policy/names.h"
@@ -43,7 +50,7 @@ bool workload_is_our_key(struct str key)
     return str_starts_with_ascii_nocase(key, STR(NAMES_PREFIX));
 }
 
-/* The first reason stays. */
+/* The first reason is kept. */
 static void unusable(struct workload *w, const char *reason)
 {
     if (w->unusable_reason == NULL)
@@ -56,7 +63,7 @@ static void unreadable_images(struct workload *w, const char *reason)
     w->images_readable = false;
 }
 
-/* A member that is a map; NULL where there is none. Another type makes *ret_wrong true. */
+/* A member that is an object; NULL where it is absent. Another type sets *ret_wrong. */
 static const cJSON *get_map(const cJSON *object, const char *key, bool *ret_wrong)
 {
     const cJSON *member = tree_get(object, key);
@@ -67,8 +74,8 @@ static const cJSON *get_map(const cJSON *object, const char *key, bool *ret_wron
     return NULL;
 }
 
-/* metadata.annotations of an object. *ret_wrong where they are no map, or where one of ours is no
- * text; what others keep there is not read. */
+/* metadata.annotations of an object. Sets *ret_wrong where they are not an object, or where one of
+ * the gate's own is not text; other annotations are not read. */
 static const cJSON *read_annotations(const cJSON *object, bool *ret_wrong)
 {
     const cJSON *annotations =
@@ -95,32 +102,36 @@ static bool has_our_key(const cJSON *annotations)
     return false;
 }
 
-/* The object that holds metadata and spec of the pod: itself, or its innermost template. */
+/* Where the pod is in an object of each kind. */
+static const struct {
+    const char *steps[5]; /* members from the object to the pod or template */
+    const char *root;     /* the same as a prefix of paths */
+} templates[] = {
+    [WORKLOAD_NONE] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_POD] = {{NULL}, ""},
+    [WORKLOAD_POD_TEMPLATE] = {{"template"}, "template."},
+    [WORKLOAD_REPLICATION_CONTROLLER] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_REPLICA_SET] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_DEPLOYMENT] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_STATEFUL_SET] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_DAEMON_SET] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_JOB] = {{"spec", "template"}, "spec.template."},
+    [WORKLOAD_CRON_JOB] = {{"spec", "jobTemplate", "spec", "template"},
+                           "spec.jobTemplate.spec.template."},
+};
+
+/* The object that holds metadata and spec of the pod: the object itself, or its innermost template.
+ * NULL where there is none. */
 static const cJSON *find_template(struct workload *w, const cJSON *object, bool *ret_wrong)
 {
-    static const char *const pod[] = {NULL};
-    static const char *const pod_template[] = {"template", NULL};
-    static const char *const controller[] = {"spec", "template", NULL};
-    static const char *const cron_job[] = {"spec", "jobTemplate", "spec", "template", NULL};
-    const char *const *steps = controller;
-
-    w->root = "spec.template.";
-    if (w->kind == WORKLOAD_POD) {
-        steps = pod;
-        w->root = "";
-    } else if (w->kind == WORKLOAD_POD_TEMPLATE) {
-        steps = pod_template;
-        w->root = "template.";
-    } else if (w->kind == WORKLOAD_CRON_JOB) {
-        steps = cron_job;
-        w->root = "spec.jobTemplate.spec.template.";
-    }
-    for (; object != NULL && *steps != NULL; steps++)
-        object = get_map(object, *steps, ret_wrong);
+    assert((size_t)w->kind < sizeof(templates) / sizeof(templates[0]));
+    w->root = templates[w->kind].root;
+    for (size_t i = 0; object != NULL && templates[w->kind].steps[i] != NULL; i++)
+        object = get_map(object, templates[w->kind].steps[i], ret_wrong);
     return object;
 }
 
-/* A member that is text; absent where there is none. Another type makes *ret_wrong true. */
+/* A member that is text; absent where it is. Another type sets *ret_wrong. */
 static struct str read_text(const cJSON *object, const char *key, bool *ret_wrong)
 {
     const cJSON *member = tree_get(object, key);
@@ -130,10 +141,12 @@ static struct str read_text(const cJSON *object, const char *key, bool *ret_wron
     return tree_text(member);
 }
 
-/* A volume that is no image, or an entry that is no map, is no use. */
-static void add_use(struct workload *w, enum image_list list, size_t index, const cJSON *entry)
+/* Adds an image of the list. A volume without an image, and an entry that is not an object, add
+ * none.
+ */
+static void add_image(struct workload *w, enum image_list list, size_t index, const cJSON *entry)
 {
-    struct image_use *use = &w->images[w->image_count];
+    struct image_use *use = &w->images[w->image_count]; /* read_images() has counted the entries */
     const char *key = "image";
     bool wrong = false;
 
@@ -185,7 +198,7 @@ static int read_images(struct workload *w, const cJSON *spec, struct arena *aren
 
         cJSON_ArrayForEach(entry, lists[l])
         {
-            add_use(w, (enum image_list)l, index++, entry);
+            add_image(w, (enum image_list)l, index++, entry);
         }
     }
     if (lists[IMAGE_CONTAINERS] == NULL || lists[IMAGE_CONTAINERS]->child == NULL)
@@ -193,7 +206,7 @@ static int read_images(struct workload *w, const cJSON *spec, struct arena *aren
     return 0;
 }
 
-/* Everything inside the pod or the template. */
+/* The content of the pod or the template. */
 static int read_pod(struct workload *w, const cJSON *pod, struct arena *arena)
 {
     bool wrong = false;
@@ -247,7 +260,8 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
         w.own_readable = !wrong;
         w.own_managed = wrong || has_our_key(w.own_annotations);
         if (wrong)
-            unusable(&w, "the object's own annotations must be an object, and those under sandbox.runx.dev/ text");
+            unusable(&w, "the object's own annotations must be an object, and those under "
+                         "sandbox.runx.dev/ text");
     }
     w.usable = w.unusable_reason == NULL;
     *ret_workload = w;

@@ -3,10 +3,11 @@
 #define K8S_REVIEW_WORKLOAD_H
 
 /*
- * workload - where a pod stands inside an object, and what of it the gate reads
+ * workload - the pod, or pod template, of an object, and the fields of it that the gate judges
  * (gate-v1, sections 1, 3 and 6).
  *
- * Ownership  borrowed from the object's tree, or in the given arena.
+ * Errors     0 or -ENOMEM. A pod that cannot be judged is not an error: `usable` is false then.
+ * Ownership  texts and nodes are borrowed from the object's tree, or live in the given arena.
  */
 
 #include <cjson/cJSON.h>
@@ -17,7 +18,7 @@
 #include "planner/base/text.h"
 
 enum workload_kind {
-    WORKLOAD_NONE = 0, /* a kind that is not judged */
+    WORKLOAD_NONE = 0, /* not judged */
     WORKLOAD_POD,
     WORKLOAD_POD_TEMPLATE,
     WORKLOAD_REPLICATION_CONTROLLER,
@@ -29,10 +30,10 @@ enum workload_kind {
     WORKLOAD_CRON_JOB,
 };
 
-/* By group and kind, whatever the version. */
+/* By group and kind; the version does not matter. */
 enum workload_kind workload_kind_of(struct str group, struct str kind);
 
-/* The four lists that hold images; in this order they are walked. */
+/* The four lists that hold images, in the order in which they are read. */
 enum image_list {
     IMAGE_CONTAINERS = 0,
     IMAGE_INIT_CONTAINERS,
@@ -43,49 +44,49 @@ enum image_list {
 
 struct image_use {
     enum image_list list;
-    size_t index;         /* in its list */
-    struct str reference; /* absent where no image is given */
-    struct str digest;    /* "sha256:<hex>" where the reference pins, else absent */
+    size_t index;         /* in the list */
+    struct str reference; /* absent: no image is given */
+    struct str digest;    /* "sha256:<hex>" that the reference pins; absent: none */
 };
 
 /* One pod, or the innermost pod template of a controller. */
 struct workload {
     enum workload_kind kind;
     const char *root; /* "" or "spec.template." or "spec.jobTemplate.spec.template." … */
-    bool usable;      /* false: gate.review.unusable; unusable_reason says why */
-    const char *unusable_reason; /* static, the first one */
+    bool usable;      /* false: gate.review.unusable */
+    const char *unusable_reason; /* static; the first reason; NULL where usable */
 
-    /* false where there is no pod at all, or a wrong type stands in the way */
+    /* false: there is no pod, or a value on the way to them has a wrong type */
     bool annotations_readable;
-    const cJSON *annotations; /* of the pod or template; NULL where there are none */
-    bool carries_our_key;     /* among annotations */
+    const cJSON *annotations; /* of the pod or template; NULL: none */
+    bool carries_our_key;     /* whether one of annotations is the gate's */
 
-    /* controllers: what stands on the object itself and not on its template */
+    /* of controllers: the annotations of the object itself, not those of its template */
     bool own_readable;
     const cJSON *own_annotations; /* NULL for pods */
-    bool own_managed;             /* a key of ours is among them, or they cannot be read */
+    bool own_managed;             /* one of them is the gate's, or they cannot be read */
 
-    bool images_readable; /* as annotations_readable, for the four lists */
+    bool images_readable; /* the same for the four lists */
     struct image_use *images;
     size_t image_count;
-    struct str service_account; /* `default` where none is given */
-    struct str runtime_class;   /* absent where none */
+    struct str service_account; /* `default` where it is not given */
+    struct str runtime_class;   /* absent: none */
 };
 
-/* 0 or -ENOMEM. A pod that cannot be used is no error: usable is false. object may be NULL. */
+/* object: of that kind, or NULL where the request has none. */
 int workload_read(enum workload_kind kind, const cJSON *object, struct arena *arena,
                   struct workload *ret_workload) __attribute__((warn_unused_result, nonnull(3, 4)));
 
-/* An annotation key under our prefix, compared without regard to ASCII case. */
+/* Whether an annotation key has the gate's prefix; the case of ASCII letters is ignored. */
 bool workload_is_our_key(struct str key);
 
-/* `spec.initContainers[0].image`, with the root in front. */
+/* The path of an image in its object, such as `spec.template.spec.initContainers[0].image`. */
 int workload_image_place(const struct workload *workload, const struct image_use *use,
                          struct arena *arena, struct str *ret_place)
     __attribute__((warn_unused_result, nonnull));
 
-/* Section 6: `<name>[:tag]@sha256:<64 hex>` by the registries' grammar. Absent if it does not pin.
- */
+/* The digest of a reference `<name>[:tag]@sha256:<64 hex>` (gate-v1, section 6). Absent where the
+ * reference does not pin one. */
 struct str image_pinned_digest(struct str reference);
 
 #endif

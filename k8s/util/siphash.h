@@ -5,7 +5,7 @@
 /*
  * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables whose keys come from outside.
  *
- * Without the seed nobody can choose keys that collide. Bytes can be added in pieces of any size:
+ * Keys that collide cannot be chosen without the seed. Bytes can be added in pieces of any size:
  * the value depends on the bytes only.
  */
 
