@@ -404,7 +404,9 @@ int advice_make(const cJSON *input, struct arena *arena, struct advice *ret_advi
     return 0;
 }
 
-int advice_step_text(const struct advice_step *step, struct arena *arena, struct str *ret_text)
+/* "take cache out of writable_paths": part of a sentence, without a full stop. Texts from the input
+ * are not escaped. */
+static int write_step(const struct advice_step *step, struct arena *arena, struct str *ret_text)
 {
     const struct str *f = &step->field, *item = &step->item, *instead = &step->instead;
     struct str text = {0};
@@ -444,7 +446,7 @@ int advice_text(const struct advice *advice, struct arena *arena, struct str *re
     struct str text = {0};
 
     for (size_t i = 0; advice->state == ADVICE_GIVEN && i < advice->step_count; i++) {
-        int r = advice_step_text(&advice->steps[i], arena, &text);
+        int r = write_step(&advice->steps[i], arena, &text);
 
         if (r < 0)
             return r;

@@ -61,9 +61,4 @@ int advice_make(const cJSON *input, struct arena *arena, struct advice *ret_advi
 int advice_text(const struct advice *advice, struct arena *arena, struct str *ret_text)
     __attribute__((warn_unused_result, nonnull));
 
-/* "take cache out of writable_paths": part of a sentence, without a full stop. Texts from the input
- * are not escaped. */
-int advice_step_text(const struct advice_step *step, struct arena *arena, struct str *ret_text)
-    __attribute__((warn_unused_result, nonnull));
-
 #endif

@@ -25,7 +25,8 @@ bool json_text_hex4(const char *digits, uint32_t *ret_value)
     return true;
 }
 
-size_t json_text_put(uint32_t character, char ret_bytes[static JSON_MAX_ESCAPE_BYTES])
+/* Writes a character as UTF-8; returns its length in bytes. */
+static size_t put_character(uint32_t character, char ret_bytes[static JSON_MAX_ESCAPE_BYTES])
 {
     assert(character <= 0x10FFFF);
     if (character < 0x80) {
@@ -87,7 +88,7 @@ size_t json_text_unescape(const char *escape, char ret_bytes[static JSON_MAX_ESC
     } else if (character == 0) {
         character = REPLACEMENT_CHARACTER;
     }
-    *ret_count = json_text_put(character, ret_bytes);
+    *ret_count = put_character(character, ret_bytes);
     return taken;
 }
 

@@ -87,7 +87,4 @@ bool json_text_equals(struct str raw, bool escaped, const char *text);
 /* The decoded text in the arena, NUL-terminated; NULL when out of memory. */
 char *json_text_decode(struct arena *arena, struct str raw, bool escaped);
 
-/* Writes a character as UTF-8; returns the bytes it takes. */
-size_t json_text_put(uint32_t character, char ret_bytes[static JSON_MAX_ESCAPE_BYTES]);
-
 #endif

@@ -104,13 +104,20 @@ Test(json, invalid_json_is_rejected_at_its_place)
 Test(json, numbers_have_json_grammar)
 {
     static const struct reading_row rows[] = {
-        {T("007"), "1:1 not a JSON number"},         {T("-"), "1:1 not a JSON number"},
-        {T("[ 01]"), "1:3 not a JSON number"},       {T("-01"), "1:1 not a JSON number"},
-        {T("1."), "1:1 not a JSON number"},          {T(".5"), "1:1 not a JSON value"},
-        {T("+1"), "1:1 not a JSON value"},           {T("1e"), "1:1 not a JSON number"},
-        {T("1e+"), "1:1 not a JSON number"},         {T("1.e3"), "1:1 not a JSON number"},
-        {T("0x10"), "1:2 trailing content after the document"}, {T("1_000"), "1:2 trailing content after the document"},
-        {T("--1"), "1:1 not a JSON number"},         {T("1-1"), "1:1 not a JSON number"},
+        {T("007"), "1:1 not a JSON number"},
+        {T("-"), "1:1 not a JSON number"},
+        {T("[ 01]"), "1:3 not a JSON number"},
+        {T("-01"), "1:1 not a JSON number"},
+        {T("1."), "1:1 not a JSON number"},
+        {T(".5"), "1:1 not a JSON value"},
+        {T("+1"), "1:1 not a JSON value"},
+        {T("1e"), "1:1 not a JSON number"},
+        {T("1e+"), "1:1 not a JSON number"},
+        {T("1.e3"), "1:1 not a JSON number"},
+        {T("0x10"), "1:2 trailing content after the document"},
+        {T("1_000"), "1:2 trailing content after the document"},
+        {T("--1"), "1:1 not a JSON number"},
+        {T("1-1"), "1:1 not a JSON number"},
         {T("-Infinity"), "1:1 not a JSON number"},
     };
 
