@@ -216,7 +216,7 @@ static int read_pod(struct workload *w, const cJSON *pod, struct arena *arena)
     w->annotations_readable = !wrong;
     w->carries_our_key = has_our_key(w->annotations);
     if (wrong)
-        unusable(w, "its annotations must be an object, and those under sandbox.runx.dev/ text");
+        unusable(w, "its annotations must be an object, and those under " NAMES_PREFIX " text");
 
     wrong = false;
     w->images_readable = true;
@@ -260,8 +260,9 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
         w.own_readable = !wrong;
         w.own_managed = wrong || has_our_key(w.own_annotations);
         if (wrong)
-            unusable(&w, "the object's own annotations must be an object, and those under "
-                         "sandbox.runx.dev/ text");
+            unusable(&w,
+                     "the object's own annotations must be an object, and those under " NAMES_PREFIX
+                     " text");
     }
     w.usable = w.unusable_reason == NULL;
     *ret_workload = w;

@@ -25,7 +25,7 @@ static size_t next_capacity(size_t capacity, size_t wanted, size_t max)
 
 /* Sets *ret_wider to the new capacity, or to 0 where the capacity suffices. The new capacity in
  * bytes fits into size_t. */
-static int plan_growth(size_t capacity, size_t wanted, size_t item_bytes, size_t max,
+static int next_growth(size_t capacity, size_t wanted, size_t item_bytes, size_t max,
                        size_t *ret_wider)
 {
     size_t wider = wanted > capacity ? next_capacity(capacity, wanted, max) : 0;
@@ -54,7 +54,7 @@ int array_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes, 
 {
     void *items = NULL;
     size_t wider = 0;
-    int r = plan_growth(*capacity, wanted, item_bytes, max, &wider);
+    int r = next_growth(*capacity, wanted, item_bytes, max, &wider);
 
     if (r < 0 || wider == 0)
         return r;
@@ -72,7 +72,7 @@ int array_grow_in(struct arena *arena, void *array, size_t *capacity, size_t wan
     const void *old = NULL;
     void *items = NULL;
     size_t wider = 0;
-    int r = plan_growth(*capacity, wanted, item_bytes, max, &wider);
+    int r = next_growth(*capacity, wanted, item_bytes, max, &wider);
 
     if (r < 0 || wider == 0)
         return r;
