@@ -60,7 +60,7 @@ void site_done(struct site *site)
 void site_reconcile(struct site *site, size_t replica)
 {
     self_reconcile(&site->replicas[replica], site->config, site->now_sec + site->skew_sec[replica],
-              site->now_msec);
+                   site->now_msec);
 }
 
 void site_live(struct site *site, int64_t seconds, int64_t step_sec)

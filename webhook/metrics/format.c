@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format - writes the lines that metrics.c, reviews.c, evidence.c and watch.c share. See format.h. */
+/* format - writes the lines that metrics.c, reviews.c, evidence.c and watch.c share. See format.h.
+ */
 
 #include "webhook/metrics/format.h"
 
