@@ -305,8 +305,8 @@ class Self(unittest.TestCase):
             del cluster.objects[SECRET]
             with Gate(cluster) as gate:
                 gate.wait_for(lambda: gate.ready() == (
-                    503, "not ready: the Secret of tls.self.secret does not exist: create it, "
-                         "empty"))
+                    503, "not ready: the Secret of tls.self.secret does not exist: create an "
+                         "empty one"))
 
     def test_check_reads_the_configuration_without_an_api_server(self):
         with Cluster() as cluster:
