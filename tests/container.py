@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program out of an image's file tree as a pod of the chart runs it, without a container engine.
+"""Runs a program in the file tree of an image as a pod of the chart does, without a container engine.
 
 Usage: container.py ROOT [--mount SOURCE:TARGET[:rw]]... [--env NAME=VALUE]... -- PROGRAM [ARGUMENT]...
 
-Its world is ROOT and the mounts, read-only where not said otherwise, /proc, and a few devices; its user is 65532; it
-has no capability and can gain none; of the environment only KUBERNETES_* variables and the sanitizers' come along. The
-process keeps its id, so that whoever started this knows whom to signal, and its network. Needs root, or leave to make a
-user namespace. Not here: seccomp, cgroups, namespaces of processes and of the network.
+The program sees ROOT and the mounts, read-only unless :rw is given, /proc, and a few devices. Its user is 65532. It has no
+capability and cannot gain one. Its environment has only the KUBERNETES_* variables and those of the sanitizers. The process
+keeps its id, so that the caller can send signals to it, and its network. Needs root, or the permission to make a user
+namespace. Not supported: seccomp, cgroups, namespaces of processes and of the network.
 """
 import argparse
 import ctypes
@@ -18,7 +18,7 @@ USER = 65532
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
 PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 8, 24, 38
-LAST_CAPABILITY = 63  # more than any kernel has; beyond the kernel's last one EINVAL is the answer
+LAST_CAPABILITY = 63  # more than any kernel has; the kernel answers EINVAL after its last one
 DEVICES = ("null", "zero", "random", "urandom")
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -36,7 +36,7 @@ def mount(source, target, kind=None, flags=0, data=None):
 
 
 def bind(source, target, read_only=True):
-    """Folders and files; the place for it is made where it lacks."""
+    """Bind-mounts a directory or a file. Makes the target if it is missing."""
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
     elif not os.path.exists(target):
@@ -49,7 +49,7 @@ def bind(source, target, read_only=True):
 
 
 def own_namespaces():
-    """Mounts made from here on are seen by nobody else."""
+    """Makes later mounts invisible to other processes."""
     if os.geteuid() == 0:
         call("unshare", CLONE_NEWNS)
     else:
@@ -62,8 +62,8 @@ def own_namespaces():
 
 
 def build(world, mounts):
-    """The world, on a file system in memory that lies over ROOT and is gone with the namespace."""
-    tree = os.open(world, os.O_PATH | os.O_DIRECTORY)  # what will be covered stays reachable through this
+    """Builds the file tree of the program in a memory file system over ROOT. It is removed with the namespace."""
+    tree = os.open(world, os.O_PATH | os.O_DIRECTORY)  # the covered directory stays reachable through this
     names = os.listdir(world)
     mount("tmpfs", world, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m")
     for name in names:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds everything that cluster.sh starts, and Helm:
+# Builds all programs that cluster.sh starts, and Helm:
 #   build.sh FOLDER          with the newest Kubernetes (cluster/go.mod)
 #   build.sh FOLDER 1.35     with another one (cluster/go-1.35.mod)
 set -eu
@@ -10,13 +10,13 @@ cd "$(dirname "$0")"
 export CGO_ENABLED=0
 
 version=$(cd cluster && go version) || {
-	echo "build.sh: no Go that can build Kubernetes; install Go 1.26 or newer, as https://go.dev/doc/install says" >&2
+	echo "build.sh: Go 1.26 or newer is needed; install it as https://go.dev/doc/install describes" >&2
 	exit 1
 }
 echo "build.sh: $version"
 
-# One program for all of Kubernetes and etcd: linked once, called by several names. The version comes from the
-# linker; without it the API server says v0.0.0-master+$Format:%H$ and Helm charts' kubeVersion tests fail.
+# One program for all of Kubernetes and etcd, linked once and called by several names. The linker sets the version;
+# without it the API server reports v0.0.0-master+$Format:%H$ and the kubeVersion checks of Helm charts fail.
 (
 	cd cluster
 	version=$(go list -modfile "$modfile" -m -f '{{.Version}}' k8s.io/kubernetes)
@@ -35,13 +35,13 @@ for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl; 
 	ln -sf cluster "$out/$name"
 done
 
-# kwok pretends to be the kubelet of nodes without machines; what it makes of pods and nodes is said by its stages.
+# kwok simulates the kubelets of nodes without machines. Its stages define what it does with pods and nodes.
 (
 	cd kwok
 	version=$(go list -m -f '{{.Version}}' sigs.k8s.io/kwok)
 	go build -trimpath -ldflags "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=$version" -o "$out/kwok" \
 		sigs.k8s.io/kwok/cmd/kwok
-	# The folder is known only once the module has been fetched, which the build does.
+	# The directory of the module is known only after the build has fetched it.
 	folder=$(go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)
 	for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease \
 		pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete; do

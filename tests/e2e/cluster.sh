@@ -3,17 +3,17 @@
 # A Kubernetes control plane on loopback, for tests.
 #
 #   cluster.sh up FOLDER           starts etcd, kube-apiserver, kube-controller-manager, and kube-scheduler and kwok
-#                                  for the pretended nodes, each on a free port of 127.0.0.1. Then there are
+#                                  for the simulated nodes, each on a free port of 127.0.0.1. Then there are
 #                                  FOLDER/kubeconfig (an administrator), FOLDER/audit.log and FOLDER/PROGRAM.log.
-#   cluster.sh down FOLDER         stops what "up" started, by process id; the files stay.
-#   cluster.sh kill FOLDER NAME    ends one of the programs at once, as a crash does.
-#   cluster.sh start FOLDER NAME   starts it again: same command line, ports and data.
+#   cluster.sh down FOLDER         stops the programs that "up" started, by process id; keeps the files.
+#   cluster.sh kill FOLDER NAME    kills one of the programs, as in a crash.
+#   cluster.sh start FOLDER NAME   starts it again with the same command line, ports and data.
 #
-# CLUSTER_BIN     folder with the programs, as build.sh fills it (default: the PATH)
-# CLUSTER_NODES   number of pretended nodes (default 1; with 0 neither kube-scheduler nor kwok run, pods stay Pending)
+# CLUSTER_BIN     directory with the programs, as build.sh makes it (default: the PATH)
+# CLUSTER_NODES   number of simulated nodes (default 1; with 0 there is no kube-scheduler and no kwok, and pods stay Pending)
 # ETCD_FLAGS, APISERVER_FLAGS, CONTROLLER_FLAGS, SCHEDULER_FLAGS, KWOK_FLAGS   more flags, split at blanks
-# KWOK_STAGES     what becomes of pods and nodes (default: kwok-stages.yaml beside kwok)
-# FOLDER/audit-policy.yaml is used if it is there before "up".
+# KWOK_STAGES     the changes that kwok makes to pods and nodes (default: kwok-stages.yaml next to kwok)
+# FOLDER/audit-policy.yaml is used if it exists before "up".
 set -euo pipefail
 
 [ $# -ge 2 ] || { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -22,9 +22,9 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 [ -z "${CLUSTER_BIN:-}" ] || PATH=$(cd "$CLUSTER_BIN" && pwd):$PATH
 cd "$dir"
-programs="kwok kube-scheduler kube-controller-manager kube-apiserver etcd" # the order to stop them in: clients first
+programs="kwok kube-scheduler kube-controller-manager kube-apiserver etcd" # the order in which they are stopped: clients first
 
-free_ports() { # N different ones: all are held until all are known
+free_ports() { # N: prints different ports; each is kept open until all are known
 	python3 - "$1" <<-'P'
 		import socket, sys
 		held = [socket.socket() for _ in range(int(sys.argv[1]))]
@@ -33,18 +33,18 @@ free_ports() { # N different ones: all are held until all are known
 		print(*[s.getsockname()[1] for s in held])
 	P
 }
-birth() { # of a process: its start time, by which a reused id is told apart; nothing if it is gone or a zombie
+birth() { # PID: the start time of a process, which differs if the id is reused; nothing if it has ended or is a zombie
 	local stat
 	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
 	local fields
 	read -ra fields <<<"${stat##*) }"
 	[ "${fields[0]}" = Z ] || echo "${fields[19]}"
 }
-alive() { # PROGRAM: does the very process that was started still run?
+alive() { # PROGRAM: whether the process that was started still runs
 	local pid born
 	[ -f "$1.pid" ] && read -r pid born <"$1.pid" && [ "$(birth "$pid")" = "$born" ]
 }
-launch() { # PROGRAM: runs the command line that FOLDER/PROGRAM.command holds, an argument a line
+launch() { # PROGRAM: runs the command line in FOLDER/PROGRAM.command, which has one argument in each line
 	local command pid
 	mapfile -t command <"$1.command"
 	setsid "${command[@]}" </dev/null >>"$1.log" 2>&1 &
@@ -97,7 +97,7 @@ admin() { kubectl --kubeconfig kubeconfig "$@"; }
 up() {
 	local etcd_port peer_port port manager_port scheduler_port n
 	for program in $programs; do
-		! alive "$program" || { echo "cluster.sh: $program of $dir runs already" >&2; exit 1; }
+		! alive "$program" || { echo "cluster.sh: $program of $dir is already running" >&2; exit 1; }
 	done
 	local etcd_flags apiserver_flags controller_flags scheduler_flags kwok_flags
 	read -ra etcd_flags <<<"${ETCD_FLAGS:-}"
@@ -131,8 +131,8 @@ up() {
 		--listen-client-urls "http://127.0.0.1:$etcd_port" --advertise-client-urls "http://127.0.0.1:$etcd_port" \
 		--listen-peer-urls "http://127.0.0.1:$peer_port" --initial-advertise-peer-urls "http://127.0.0.1:$peer_port" \
 		--initial-cluster "default=http://127.0.0.1:$peer_port" "${etcd_flags[@]}"
-	# Service addresses out of 127/8 are addresses of this machine without any network set-up: what listens on a
-	# Service's address is what the API server reaches through the Service. The advertised address is never dialled.
+	# Service addresses in 127/8 belong to this machine without any network setup, so a process that listens on the
+	# address of a Service is reached through the Service. The API server's advertised address is never used.
 	start kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" \
 		--bind-address 127.0.0.1 --secure-port "$port" --advertise-address 192.0.2.1 --cert-dir certs \
 		--service-cluster-ip-range 127.96.0.0/16 --allow-privileged \
@@ -167,7 +167,7 @@ up() {
 		done | admin create -f - >/dev/null
 		wait_for kwok "ready node" 60 admin wait --for=condition=Ready node --all --timeout=1s
 	fi
-	# Until the controller has made it, no pod can be created in the namespace.
+	# No pod can be created in the namespace before a controller has made this service account.
 	wait_for kube-controller-manager "default service account" 60 admin -n default get serviceaccount default
 	echo "$dir/kubeconfig"
 }
@@ -177,5 +177,5 @@ up) up ;;
 down) down ;;
 kill) stop "${3:?which program}" KILL ;;
 start) alive "${3:?which program}" || launch "$3" ;;
-*) echo "cluster.sh: no such thing as $verb" >&2; exit 2 ;;
+*) echo "cluster.sh: unknown command $verb" >&2; exit 2 ;;
 esac

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log says what was decided and on what, so that anyone can plan again."""
+"""The audit log has each decision and its input, so that anyone can plan it again."""
 import json
 import subprocess
 
@@ -15,7 +15,7 @@ class Audit(Case):
         self.world.gate.ensure()
 
     def notes(self, team, resource="pods", dry_run=False, code=None):
-        """What the gate left in the audit event of the last create in this namespace, by key."""
+        """The audit annotations of the gate for the last create in this namespace, by key."""
         def look():
             for event in reversed(self.control.audit_events()):
                 target = event.get("objectRef", {})
@@ -30,7 +30,7 @@ class Audit(Case):
         return eventually(look, f"an audit event for {resource} in {team}", SECONDS)
 
     def plan(self, notes):
-        """The packet that `sandgate plan` makes of the recorded input, with the provenance that was recorded."""
+        """The packet that `sandgate plan` makes from the recorded input and provenance."""
         done = subprocess.run([self.world.sandgate, "plan", "-", "--output", "json"], input=notes["input"],
                               capture_output=True, text=True, check=False, timeout=30)
         self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -43,7 +43,7 @@ class Audit(Case):
         replace(again, "provenance", provenance)
         self.assertEqual(again, recorded)
 
-    def test_an_admission_leaves_outcome_packet_input_and_evidence(self):
+    def test_an_admission_is_recorded_with_outcome_packet_input_and_evidence(self):
         team = self.team()
         name = self.publish(requirements(), team)
         self.assert_allowed(self.control.apply(pod("report", team)))
@@ -52,7 +52,7 @@ class Audit(Case):
         self.assertRegex(notes["evidence"], rf"^{team}/{name} sha256:[0-9a-f]{{64}} keys=release$")
         self.assert_plans_again(notes)
 
-    def test_a_denial_leaves_outcome_packet_input_and_findings(self):
+    def test_a_denial_is_recorded_with_outcome_packet_input_and_findings(self):
         team = self.team()
         self.assert_denied(self.control.apply(pod("report", team)))
         notes = self.notes(team, code=403)
@@ -60,7 +60,7 @@ class Audit(Case):
         self.assertEqual([each["code"] for each in json.loads(notes["findings"])], ["gate.evidence.missing", "gate.image.unlisted"])
         self.assert_plans_again(notes)
 
-    def test_a_dry_run_leaves_the_same_as_the_real_thing(self):
+    def test_a_dry_run_is_recorded_as_the_real_request(self):
         team = self.team()
         self.publish(requirements(), team)
         self.assert_allowed(self.control.apply(pod("report", team), dry_run=True))
@@ -70,13 +70,13 @@ class Audit(Case):
         self.assertEqual((dry["outcome"], dry["evidence"], sorted(dry)), (real["outcome"], real["evidence"], sorted(real)))
         self.assert_plans_again(dry)
 
-    def test_the_name_that_the_server_made_stands_in_the_subject(self):
+    def test_the_subject_has_the_generated_name(self):
         team = self.team()
         self.publish(requirements(), team)
         made = self.control.create(pod("report-", team, generate=True)).out.split()[0].removeprefix("pod/")
         self.assertEqual(self.notes(team)["subject"], f"{team}/Pod/{made}")
 
-    def test_a_controller_leaves_its_plan_too(self):
+    def test_the_plan_of_a_controller_is_recorded(self):
         team = self.team()
         self.publish(requirements(), team)
         self.assert_allowed(self.control.apply(deployment("report", team)))
@@ -86,7 +86,7 @@ class Audit(Case):
 
 
 def find(value, key):
-    """The first value of a key, however deep."""
+    """The first value of a key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             return value[key]

@@ -10,12 +10,12 @@ from lib.evidence import pod, requirements
 from lib.load import Load
 
 SECRET = "own-tls"
-FORCE = "--force-conflicts"  # caBundle was the gate's to fill in, and becomes the chart's
+FORCE = "--force-conflicts"  # caBundle was set by the gate, and is now set by the chart
 METRIC = "sandgate_certificate_expiry_timestamp_seconds"
 
 
 class OwnCertificate(Case):
-    """`tls.mode: secret`: somebody else makes the certificate; the gate takes it up."""
+    """`tls.mode: secret`: the certificate comes from outside, and the gate reloads it."""
 
     def setUp(self):
         self.gate = self.world.gate
@@ -47,7 +47,7 @@ class OwnCertificate(Case):
     def metrics(self):
         return [each.metric(METRIC) for each in self.gate.pods().values()]
 
-    def test_a_renewed_certificate_is_taken_up_under_load_without_a_failed_request_or_a_restart(self):
+    def test_a_renewed_certificate_is_loaded_under_load_without_a_failed_request_or_a_restart(self):
         pids = {each.process.pid for each in self.gate.pods().values()}
         with Load(self.api, self.team_name) as load:
             for _ in range(3):
@@ -58,7 +58,7 @@ class OwnCertificate(Case):
         self.assertEqual(load.others(), {})
         self.assertEqual({each.process.pid for each in self.gate.pods().values()}, pids)
 
-    def test_a_certificate_that_nobody_renews_is_told_of_in_advance_and_replaced_late_without_a_restart(self):
+    def test_a_certificate_that_is_not_renewed_is_reported_in_advance_and_replaced_late_without_a_restart(self):
         pids = {each.process.pid for each in self.gate.pods().values()}
         begin, life = time.time(), 25
         self.renew(life)
@@ -67,7 +67,7 @@ class OwnCertificate(Case):
         for name, each in self.gate.pods().items():
             self.assertIn("expires soon", each.log.read_text(), f"{name} has said nothing in advance")
         time.sleep(max(0, begin + life + 2 - time.time()))
-        # another bundle: the API server trusts the same, and has to dial anew
+        # another bundle with the same CA, so that the API server opens new connections
         other = Authority(self.world.folder / "authority" / f"{self.id()}-other", "nobody.invalid")
         self.gate.upgrade(FORCE, webhook={"caBundle": self.authority.bundle + other.bundle})
         with Load(self.api, self.team_name, threads=1, pause=0.2) as load:
@@ -103,12 +103,12 @@ class SelfMade(Case):
     def shown(self):
         return {served(each.address) for each in self.gate.pods().values()}
 
-    def test_both_gates_show_a_certificate_of_the_one_authority_that_the_registration_names(self):
+    def test_both_gates_serve_a_certificate_of_the_ca_in_the_webhook_configuration(self):
         self.assertEqual(len(self.bundles()), 1)
         self.assertNotEqual(self.bundles(), {""})
         self.assertIn("BEGIN CERTIFICATE", base64.b64decode(next(iter(self.bundles()))).decode())
 
-    def test_an_upgrade_that_wipes_the_bundle_is_mended_by_the_gates(self):
+    def test_the_gates_restore_a_bundle_that_an_upgrade_removed(self):
         wanted = self.bundles()
         webhooks = self.api.get(self.path)["webhooks"]
         for each in webhooks:
@@ -117,7 +117,7 @@ class SelfMade(Case):
         eventually(lambda: self.bundles() == wanted, "the bundle", seconds=90)
         eventually(lambda: self.control.apply(pod("report", self.team_name), dry_run=True).status == 0, "an admission")
 
-    def test_a_secret_that_was_emptied_is_filled_anew_without_a_failed_request(self):
+    def test_an_emptied_secret_is_filled_again_without_a_failed_request(self):
         before, bundle = self.shown(), self.bundles()
         with Load(self.api, self.team_name, threads=2, pause=0.05) as load:
             self.api.patch(self.secret, {"data": None})

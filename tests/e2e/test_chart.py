@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chart: installed, tested, changed, taken back; and what to do in an emergency."""
+"""The chart: installation, test, upgrade, rollback, and the emergency command."""
 import shlex
 
 import yaml
@@ -31,19 +31,19 @@ class Chart(Case):
         return path
 
     def command_in_notes(self, *words):
-        """The command of the release's notes that has these words, as a person would copy it."""
+        """The command in the notes of the release that contains these words."""
         notes = self.control.helm("-n", self.gate.namespace, "get", "notes", self.gate.name).out
         lines = [line.strip() for line in notes.splitlines() if all(word in line for word in words)]
         self.assertEqual(len(lines), 1, notes)
         return shlex.split(lines[0])
 
-    def test_helm_lint_finds_nothing_to_say(self):
+    def test_helm_lint_has_no_finding(self):
         for name, more in VARIANTS.items():
             with self.subTest(name=name):
                 done = self.control.helm("lint", "--strict", CHART, "--values", self.values(more))
                 self.assertEqual(done.status, 0, done.said)
 
-    def test_the_server_takes_every_rendered_object_in_a_dry_run(self):
+    def test_the_server_accepts_every_rendered_object_in_a_dry_run(self):
         self.api.post("/api/v1/namespaces", namespace(SOME))
         self.addCleanup(self.api.delete, f"/api/v1/namespaces/{SOME}")
         for name, more in VARIANTS.items():
@@ -60,7 +60,7 @@ class Chart(Case):
         self.assertEqual(done.status, 0, done.said)
         self.assertEqual(len(done.out.splitlines()), len(objects), done.said)
 
-    def test_a_release_is_installed_and_its_pods_have_no_right_that_they_need_not(self):
+    def test_a_release_is_installed_and_its_pods_have_only_the_privileges_they_need(self):
         self.gate.ensure()
         found = self.api.get(f"/api/v1/namespaces/{self.gate.namespace}/pods")["items"]
         self.assertEqual(len(found), 2)
@@ -77,19 +77,19 @@ class Chart(Case):
             self.assertRegex(status, r"\nUid:\t65532\t65532\t65532\t65532\n")
             self.assertRegex(status, r"\nCapEff:\t0+\n")
 
-    def test_the_release_namespace_may_enforce_the_restricted_standard(self):
+    def test_the_release_namespace_can_enforce_the_restricted_standard(self):
         self.gate.ensure()
         done = self.control.kubectl("label", "--dry-run=server", "--overwrite", "namespace", self.gate.namespace,
                                     "pod-security.kubernetes.io/enforce=restricted")
         self.assertEqual((done.status, done.err), (0, ""))
 
-    def test_helm_test_says_that_the_api_server_reaches_the_gate(self):
+    def test_helm_test_shows_that_the_api_server_reaches_the_gate(self):
         self.gate.ensure()
         done = self.control.helm("-n", self.gate.namespace, "test", self.gate.name, "--timeout", "60s")
         self.assertEqual(done.status, 0, done.said)
         self.assertRegex(done.out, r"Phase:\s+Succeeded")
 
-    def test_an_upgrade_of_the_configuration_is_taken_up_without_a_restart_and_a_rollback_takes_it_back(self):
+    def test_an_upgrade_of_the_configuration_takes_effect_without_a_restart_and_a_rollback_reverts_it(self):
         self.gate.ensure()
         team = self.team()
         before = {each.process.pid for each in self.gate.pods().values()}
@@ -105,14 +105,14 @@ class Chart(Case):
         self.assertEqual({each.process.pid for each in self.gate.pods().values()}, before)
         self.gate.given = {}
 
-    def test_a_configuration_that_cannot_be_is_refused_by_the_chart_before_it_reaches_the_gate(self):
+    def test_the_chart_rejects_an_invalid_configuration_before_it_reaches_the_gate(self):
         self.gate.ensure()
         path = self.values({"config": {"defaults": {"enforce": "sometimes"}}})
         done = self.control.helm("upgrade", self.gate.name, CHART, "-n", self.gate.namespace, "--values", path)
         self.assertEqual(done.status, 1, done.said)
         self.assertIn("enforce", done.err)
 
-    def test_without_a_gate_managed_pods_fail_others_do_not_and_the_emergency_switch_of_the_notes_lets_them_in(self):
+    def test_without_a_gate_only_managed_pods_fail_and_the_emergency_command_of_the_notes_admits_them(self):
         self.gate.ensure()
         team = self.team()
         switch = self.command_in_notes("delete", "validatingwebhookconfiguration")
@@ -136,7 +136,7 @@ class Chart(Case):
         self.assertEqual(done.status, 0, done.said)
         eventually(lambda: denied_by_us(self.control.apply(pod("late", team), dry_run=True).err), "a denial", seconds=30)
 
-    def test_a_pod_is_admitted_and_denied_after_all_that(self):
+    def test_pods_are_admitted_and_denied_after_these_changes(self):
         self.gate.ensure()
         team = self.team()
         self.assert_denied(self.control.apply(pod("report", team)), "gate.evidence.missing")

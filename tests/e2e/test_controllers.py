@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers: who applies one learns at once what its pods will meet, and nothing but the pods is denied."""
+"""Controllers: applying one gives a warning about its pods, and only the pods are denied."""
 from lib.api import eventually
 from lib.case import Case
 from lib.evidence import PREFIX, deployment, requirements
 
 
 def workload(kind, team):
-    """The smallest object of a kind with a pod template of ours."""
+    """The smallest object of a kind with a managed pod template."""
     template = deployment("report", team)["spec"]["template"]
     selector = {"matchLabels": {"app": "report"}}
     once = {"metadata": template["metadata"], "spec": {**template["spec"], "restartPolicy": "Never"}}
@@ -28,7 +28,7 @@ class Controllers(Case):
     def setUp(self):
         self.world.gate.ensure()
 
-    def test_every_kind_of_controller_is_warned_and_none_is_denied(self):
+    def test_every_kind_of_controller_gets_a_warning_and_none_is_denied(self):
         team = self.team()
         for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job", "CronJob",
                      "PodTemplate"):
@@ -38,7 +38,7 @@ class Controllers(Case):
                 self.assertIn("Warning: ", done.err)
                 self.assertIn("gate.evidence.missing", done.err)
 
-    def test_a_deployment_is_warned_at_once_its_pod_is_denied_and_the_event_can_be_read(self):
+    def test_a_deployment_gets_a_warning_and_the_event_of_its_denied_pod_is_readable(self):
         team = self.team()
         done = self.control.apply(deployment("report", team))
         self.assertEqual((done.status, done.out), (0, "deployment.apps/report created\n"), done.err)
@@ -59,7 +59,7 @@ class Controllers(Case):
         self.assertIn("gate.evidence.missing", eventually(condition, "the Deployment's condition")[0]["message"])
         self.assertEqual(self.api.get(f"/api/v1/namespaces/{team}/pods")["items"], [])
 
-    def test_the_pod_of_a_deployment_comes_by_itself_once_somebody_has_signed(self):
+    def test_the_pod_of_a_deployment_is_created_after_its_evidence_is_signed(self):
         team = self.team()
         self.control.apply(deployment("report", team))
         eventually(lambda: "FailedCreate" in self.control.must("-n", team, "events"), "a denial")
@@ -67,14 +67,14 @@ class Controllers(Case):
         self.assert_allowed(self.control.kubectl("-n", team, "wait", "deployment/report", "--for=condition=Available",
                                                  "--timeout=90s"))
 
-    def test_a_deployment_that_was_signed_for_runs_without_a_word(self):
+    def test_a_deployment_with_signed_evidence_runs_without_a_warning(self):
         team = self.team()
         self.publish(requirements(), team)
         done = self.control.apply(deployment("report", team, replicas=2))
         self.assertEqual((done.status, done.err), (0, ""))
         self.assert_allowed(self.control.kubectl("-n", team, "rollout", "status", "deployment/report", "--timeout=60s"))
 
-    def test_annotations_on_the_controller_itself_are_said_to_be_in_the_wrong_place(self):
+    def test_annotations_on_the_controller_itself_are_reported_as_misplaced(self):
         team = self.team()
         wrong = deployment("report", team, skill=None)
         wrong["metadata"]["annotations"] = {PREFIX + "skill-ref": "acme/report@1.4.0"}

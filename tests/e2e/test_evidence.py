@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence comes, changes and goes; what counts is how it stands when the pod is judged."""
+"""Evidence is added, changed and removed. A pod is judged by the evidence at that time."""
 from lib.api import eventually
 from lib.case import Case
 from lib.evidence import SKILL, exemption, moment, pod, requirements, unique
@@ -12,7 +12,7 @@ class Evidence(Case):
         self.world.gate.ensure()
 
     def denied(self, team, code):
-        """Whether a new pod is denied now, with this finding."""
+        """Whether a new pod is denied with this finding."""
         done = self.control.apply(pod("next", team), dry_run=True)
         return done.status == 1 and code in done.err
 
@@ -26,7 +26,7 @@ class Evidence(Case):
             done = self.control.apply(signed, pod("report", team, skill=skill))
             self.assertEqual((done.status, done.err), (0, ""))
 
-    def test_a_pod_that_follows_at_once_on_its_namespace_is_judged_by_the_label_of_the_namespace(self):
+    def test_a_pod_created_right_after_its_namespace_is_judged_by_the_label_of_the_namespace(self):
         for _ in range(ROUNDS):
             team = self.team(enforce="required")
             self.assert_denied(self.control.apply(pod("plain", team, skill=None), dry_run=True), "gate.annotation.missing")
@@ -38,7 +38,7 @@ class Evidence(Case):
         self.withdraw(name, team)
         eventually(lambda: self.denied(team, "gate.evidence.missing"), "a denial", seconds=10)
 
-    def test_after_a_document_is_edited_behind_its_signature_the_next_pod_is_denied_and_the_reason_named(self):
+    def test_after_a_signed_document_is_edited_the_next_pod_is_denied_with_the_reason(self):
         team = self.team()
         name = self.publish(requirements(), team)
         self.assert_allowed(self.control.apply(pod("first", team)))
@@ -47,12 +47,12 @@ class Evidence(Case):
         self.api.patch(path, {"data": {"sandbox.yaml": text.replace("network: false", "network: true")}})
         eventually(lambda: self.denied(team, f"{team}/{name}"), "a denial that names the document", seconds=10)
 
-    def test_a_document_signed_by_a_key_that_is_not_in_the_keyring_counts_for_nothing(self):
+    def test_a_document_signed_by_a_key_that_is_not_in_the_keyring_is_ignored(self):
         team = self.team()
         name = self.publish(requirements(), team, key="stranger")
         self.assert_denied(self.control.apply(pod("report", team)), "gate.evidence.missing", f"{team}/{name}")
 
-    def test_after_a_key_is_taken_away_the_next_pod_is_denied_and_admitted_when_it_is_back(self):
+    def test_after_a_key_is_removed_the_next_pod_is_denied_and_admitted_when_it_is_restored(self):
         team = self.team()
         self.world.gate.keys("release", "second")
         self.addCleanup(self.world.gate.keys, "release")
@@ -71,7 +71,7 @@ class Evidence(Case):
         self.assertIn("Warning: ", done.err, "it lapses within 72 hours")
         eventually(lambda: self.denied(team, "gate.evidence.expired"), "a denial", seconds=20)
 
-    def test_newer_evidence_takes_the_place_of_older(self):
+    def test_newer_evidence_replaces_older(self):
         team = self.team()
         self.publish(requirements(observed=-60), team)
         wider = "writable_paths: [tmp/results, cache]"
@@ -81,7 +81,7 @@ class Evidence(Case):
         self.publish(newer, team)
         eventually(lambda: self.control.apply(pod("report", team, requirements=wider), dry_run=True).status == 0, "an admission")
 
-    def test_an_exemption_admits_what_nobody_signed_for_until_it_lapses(self):
+    def test_an_exemption_admits_an_unsigned_pod_until_it_expires(self):
         team = self.team()
         self.publish({**exemption([team], 12, skill_refs=[SKILL]), "findings": [
             "gate.evidence.missing", "gate.image.unlisted", "sandbox.time.missing", "sandbox.requirements.provenance"]},
@@ -91,7 +91,7 @@ class Evidence(Case):
         self.assertIn("Warning: ", done.err, "it lapses within 72 hours")
         eventually(lambda: self.denied(team, "gate.evidence.missing"), "a denial", seconds=25)
 
-    def test_an_exemption_outside_of_the_gates_own_namespace_counts_for_nothing(self):
+    def test_an_exemption_outside_of_the_gates_own_namespace_is_ignored(self):
         team = self.team()
         self.publish(exemption([team], 3600), team)
         self.assert_denied(self.control.apply(pod("first", team)), "gate.evidence.missing")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last test: the release goes, and nothing of it stays that could be in anybody's way."""
+"""The last test: after an uninstall, nothing of the release is left that could block other objects."""
 from lib.api import eventually
 from lib.case import Case
 from lib.evidence import pod
 
 
 class Leaving(Case):
-    def test_after_uninstalling_nothing_blocks_and_nothing_is_left(self):
+    def test_after_uninstalling_nothing_is_left_and_nothing_is_blocked(self):
         gate = self.world.gate
         gate.ensure()
         team = self.team()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bare pods, as people make and change them with kubectl."""
+"""Pods without a controller, as users create and change them with kubectl."""
 from lib.api import eventually
 from lib.case import Case
 from lib.evidence import DIGEST, IMAGE, OTHER_DIGEST, PREFIX, moment, pod, requirements
@@ -12,20 +12,20 @@ class Pods(Case):
         self.world.gate.ensure()
 
     def admitted_pod(self, name="report", **spec):
-        """A namespace with evidence, a pod that it admits, and the name of the evidence."""
+        """Makes a namespace with evidence. Returns it, a pod that is admitted, and the name of the evidence."""
         team = self.team()
         evidence = self.publish(requirements(), team)
         self.assert_allowed(self.control.apply(pod(name, team, **spec)))
         return team, evidence
 
-    def test_a_bare_pod_that_was_signed_for_is_admitted(self):
+    def test_a_pod_with_signed_evidence_is_admitted(self):
         team = self.team()
         self.publish(requirements(), team)
         done = self.control.apply(pod("report", team))
         self.assertEqual((done.status, done.out, done.err), (0, "pod/report created\n", ""))
         self.assertEqual(self.api.get(f"/api/v1/namespaces/{team}/pods/report")["metadata"]["name"], "report")
 
-    def test_a_bare_pod_that_nobody_signed_for_is_denied_and_a_person_can_read_why(self):
+    def test_a_pod_without_evidence_is_denied_with_a_readable_reason(self):
         team = self.team()
         done = self.control.create(pod("report", team))
         lines = done.err.splitlines()
@@ -39,21 +39,21 @@ class Pods(Case):
         self.assertIn(f"spec.containers[0].image: neither the evidence nor a baseline lists {DIGEST}", done.err)
         self.assertIsNone(self.api.get_or_none(f"/api/v1/namespaces/{team}/pods/report"))
 
-    def test_a_pod_without_annotations_of_ours_is_admitted_where_the_namespace_asks_for_nothing(self):
+    def test_a_pod_without_our_annotations_is_admitted_if_the_namespace_requires_nothing(self):
         self.assert_allowed(self.control.apply(pod("plain", self.team(), skill=None, image="busybox")))
 
-    def test_a_pod_without_annotations_of_ours_is_denied_where_the_namespace_requires_them(self):
+    def test_a_pod_without_our_annotations_is_denied_if_the_namespace_requires_them(self):
         team = self.team(enforce="required")
         self.assert_denied(self.control.apply(pod("plain", team, skill=None)), "gate.annotation.missing")
 
-    def test_a_namespace_that_only_wants_to_be_warned_gets_the_pod_and_the_warning(self):
+    def test_a_namespace_with_level_warn_gets_the_pod_and_the_warning(self):
         team = self.team(enforce="none", warn="required", audit="required")
         done = self.control.apply(pod("report", team))
         self.assertEqual((done.status, done.out), (0, "pod/report created\n"), done.err)
         self.assertIn("Warning: ", done.err)
         self.assertIn("gate.evidence.missing", done.err)
 
-    def test_a_server_side_dry_run_is_judged_like_the_real_thing_and_makes_nothing(self):
+    def test_a_server_side_dry_run_is_judged_and_creates_nothing(self):
         team = self.team()
         self.assert_denied(self.control.apply(pod("report", team), dry_run=True), "gate.evidence.missing")
         self.publish(requirements(), team)
@@ -61,14 +61,14 @@ class Pods(Case):
         self.assertEqual((done.status, done.out), (0, "pod/report created (server dry run)\n"), done.err)
         self.assertIsNone(self.api.get_or_none(f"/api/v1/namespaces/{team}/pods/report"))
 
-    def test_a_pod_whose_name_the_server_makes_is_judged_under_that_name(self):
+    def test_a_pod_with_a_generated_name_is_judged_under_that_name(self):
         team = self.team()
         self.assert_denied(self.control.create(pod("report-", team, generate=True)), f"{team}/Pod/report-")
         self.publish(requirements(), team)
         done = self.control.create(pod("report-", team, generate=True))
         self.assertRegex(done.out, r"^pod/report-[a-z0-9]{5} created\n$", done.err)
 
-    def test_kubectl_debug_with_an_image_that_nobody_listed_is_denied(self):
+    def test_kubectl_debug_with_an_unlisted_image_is_denied(self):
         team, _evidence = self.admitted_pod()
         done = self.control.kubectl("-n", team, "debug", "pod/report", "--image=busybox:1.36", "--attach=false",
                                     "--container=look", "--profile=general")
@@ -87,7 +87,7 @@ class Pods(Case):
         found = self.api.get(f"/api/v1/namespaces/{team}/pods/report")
         self.assertEqual([each["name"] for each in found["spec"]["ephemeralContainers"]], ["look"])
 
-    def test_an_update_to_an_image_that_nobody_listed_is_denied_and_the_pod_keeps_its_own(self):
+    def test_an_update_to_an_unlisted_image_is_denied_and_the_pod_keeps_its_image(self):
         team, _evidence = self.admitted_pod()
         done = self.control.kubectl("-n", team, "set", "image", "pod/report", f"app=registry.example.test/other@{OTHER_DIGEST}")
         self.assertEqual(done.status, 1, done.said)
@@ -96,13 +96,13 @@ class Pods(Case):
         found = self.api.get(f"/api/v1/namespaces/{team}/pods/report")
         self.assertEqual(found["spec"]["containers"][0]["image"], IMAGE)
 
-    def test_taking_our_annotations_off_is_judged_too(self):
+    def test_removing_our_annotations_is_judged(self):
         team, _evidence = self.admitted_pod()
         done = self.control.kubectl("-n", team, "annotate", "pod/report", PREFIX + "skill-ref-")
         self.assertEqual(done.status, 1, done.said)
         self.assertIn("gate.annotation.missing", done.err)
 
-    def test_a_pod_whose_evidence_is_gone_can_be_labelled_and_its_finalizer_taken_off(self):
+    def test_a_pod_whose_evidence_was_deleted_can_be_labelled_and_its_finalizer_removed(self):
         team, evidence = self.admitted_pod()
         self.control.must("-n", team, "patch", "pod/report", "--type=merge",
                           "-p", '{"metadata":{"finalizers":["example.test/hold"]}}')

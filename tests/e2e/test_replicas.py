@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two gates: one may go, all may be exchanged, the API server may be gone for a while, and nobody notices."""
+"""Two gates: one is stopped, all are replaced, or the API server is unreachable for a while, without failed requests."""
 import os
 import signal
 import time
@@ -35,7 +35,7 @@ class Replicas(Case):
         self.assertGreater(load.counts["admitted"], 20)
         self.assertGreater(load.counts["denied"], 20)
 
-    def test_many_pods_that_nobody_signed_for_are_denied_or_told_to_try_again_and_the_others_are_not_held_up(self):
+    def test_many_pods_without_evidence_are_denied_or_asked_to_retry_and_do_not_delay_others(self):
         with self.load(misses=True) as load:
             time.sleep(3)
         self.tell(load)
@@ -52,7 +52,7 @@ class Replicas(Case):
         self.assertEqual(load.others(), {})
         self.assertEqual(len(self.gates()), 2)
 
-    def test_one_gate_killed_under_load_fails_only_what_failurepolicy_owns_and_that_for_a_short_time(self):
+    def test_one_gate_killed_under_load_fails_requests_only_by_failurepolicy_and_only_for_a_short_time(self):
         with self.load() as load:
             time.sleep(1)
             victim = self.gates()[0]
@@ -70,7 +70,7 @@ class Replicas(Case):
         print(f"     {len(failed)} owned by failurePolicy, the last {max(failed, default=0):.1f} s after the kill", flush=True)
         self.assertLess(max(failed, default=0), 5)
 
-    def test_the_api_server_restarts_under_load_and_evidence_goes_on_counting(self):
+    def test_evidence_stays_valid_when_the_api_server_restarts_under_load(self):
         before = [each.process.pid for each in self.gates()]
         with self.load(pause=0.05) as load:
             time.sleep(1)
@@ -88,10 +88,10 @@ class Replicas(Case):
         self.withdraw(name, other)
         eventually(lambda: self.control.apply(pod("report", other), dry_run=True).status == 1, "a denial", seconds=20)
 
-    def test_history_that_etcd_has_forgotten_is_read_anew(self):
-        """What the gate saw last is older than all that the restarted API server can tell: it answers 410."""
+    def test_compacted_history_of_etcd_leads_to_a_new_list(self):
+        """Makes the version that the gate knows older than the history of the restarted API server, which then answers 410."""
         before = self.relists()
-        for number in range(30):  # moves the version on, without an event that the gate would see
+        for number in range(30):  # increases the version without an event for the gate
             self.api.post(f"/api/v1/namespaces/{self.team_name}/secrets",
                           {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"other-{number}"}})
         self.control.kill("kube-apiserver")
@@ -114,5 +114,5 @@ class Replicas(Case):
 
 
 def not_ready(verdict):
-    """Whether the API server itself said that it is still starting."""
+    """Whether the error says that the API server is still starting."""
     return verdict.startswith(("401: ", "403: ", "404: ", "429: ", "503: ", "500: ")) and "webhook" not in verdict

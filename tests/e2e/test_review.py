@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The security team's commands on the audit log that the tests before have made, retries of controllers among it."""
+"""The commands of the security team, on the audit log of the earlier tests, which has retries of controllers."""
 import json
 import subprocess
 
@@ -27,7 +27,7 @@ class Review(Case):
         status, out, err = self.run_on_log("replay")
         self.assertEqual(status, 0, out[-2000:] + err)
 
-    def test_the_retries_of_a_controller_are_one_row_with_a_count(self):
+    def test_the_retries_of_a_controller_are_one_row_with_a_count_of_requests(self):
         team = self.team()
         self.control.apply(deployment("retried", team))
 
@@ -40,14 +40,14 @@ class Review(Case):
         self.assertEqual(rows[0]["users"], ["system:serviceaccount:kube-system:replicaset-controller"])
         self.assertEqual((rows[0]["verdict"], rows[0]["replay"]), ("denied", "same"))
 
-    def test_a_dry_run_and_an_admission_are_told_from_a_denial(self):
+    def test_dry_runs_and_admissions_are_distinguished_from_denials(self):
         team = self.team()
         self.control.apply(pod("report", team), dry_run=True)
         self.control.apply(pod("plain", team, image="plain:1", skill=None))
         rows = eventually(lambda: self.report("--namespace", team)["rows"], "the dry run in the audit log", seconds=10)
         self.assertEqual([(each["name"], each["verdict"], each.get("dryRun")) for each in rows], [("report", "denied", True)])
 
-    def test_the_page_of_the_audit_log_holds_all_rows(self):
+    def test_the_page_of_the_audit_log_has_all_rows(self):
         status, page, err = self.run_on_log("review", "--output", "html")
         self.assertEqual(status, 0, err)
         data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate's account: what the chart grants is enough, and is all."""
+"""The permissions of the gate's service account are sufficient, and it has no others."""
 import json
 
 from lib.api import MERGE, eventually
@@ -16,7 +16,7 @@ class Rights(Case):
         self.account = f"system:serviceaccount:{self.gate.namespace}:{self.gate.name}"
 
     def rules(self, into):
-        """(resource, names, verbs) of all that the gate's account may in a namespace, and no other account may."""
+        """(resource, names, verbs) of the permissions in a namespace that the gate's account has and other accounts lack."""
         return self.rules_of(self.account, into) - self.rules_of(ANYBODY, into)
 
     def rules_of(self, account, into):
@@ -31,14 +31,14 @@ class Rights(Case):
                     found.add((name, ",".join(rule.get("resourceNames", [])), ",".join(sorted(rule["verbs"]))))
         return found
 
-    def test_the_account_may_read_configmaps_and_namespaces_write_its_own_secret_and_registration_and_nothing_else(self):
+    def test_the_account_can_only_read_configmaps_and_namespaces_and_write_its_own_secret_and_webhook_configuration(self):
         everywhere = {("configmaps", "", "get,list,watch"), ("namespaces", "", "get,list,watch"),
                       ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch,update")}
         self.assertEqual(self.rules("default"), everywhere)
         self.assertEqual(self.rules(self.gate.namespace),
                          everywhere | {("secrets", f"{self.gate.name}-tls", "get,patch,update")})
 
-    def test_what_the_account_may_not_is_refused(self):
+    def test_other_requests_of_the_account_are_forbidden(self):
         for words in (["list", "secrets"], ["get", "secrets/other"], ["create", "secrets"], ["create", "configmaps"],
                       ["delete", "configmaps"], ["get", "pods"], ["create", "pods"], ["update", "namespaces"],
                       ["delete", f"validatingwebhookconfigurations/{self.gate.name}"],
@@ -48,7 +48,7 @@ class Rights(Case):
                 done = self.control.kubectl("auth", "can-i", *words, "-n", self.gate.namespace, "--as", self.account)
                 self.assertEqual((done.status, done.out.strip()), (1, "no"), done.err)
 
-    def test_a_list_that_is_denied_is_told_in_words_and_the_gate_comes_back_by_itself(self):
+    def test_a_forbidden_list_is_logged_with_the_reason_and_the_gate_recovers(self):
         path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{self.gate.name}"
         rules = self.api.get(path)["rules"]
         self.api.patch(path, {"rules": [rule for rule in rules if "configmaps" not in rule["resources"]]}, MERGE)
@@ -61,7 +61,7 @@ class Rights(Case):
             record = eventually(told, "words about the refusal", seconds=40)[0]
             self.assertIn(self.account, record["reason"])
             self.assertIn("status 403", record["reason"])
-            # the old gates answer on: a new one that cannot list is never ready
+            # the old gates still answer, because a new one that cannot list is never ready
             self.assertTrue(any(each.ready for each in self.gate.pods().values()))
         finally:
             self.api.patch(path, {"rules": rules}, MERGE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten thousand signed documents: how long until ready, how much memory, how far behind."""
+"""Ten thousand signed documents: time until ready, memory, and delay of changes."""
 import base64
 import concurrent.futures
 import http.client
@@ -22,14 +22,14 @@ from lib.quick_sign import Ed25519
 COUNT = int(os.environ.get("E2E_DOCUMENTS", "10000"))
 THREADS = 8
 RESIDENT_KIB = 64 * 1024
-DELAY_SECONDS = 25  # on a machine that does other work too; the measured ones are printed
+DELAY_SECONDS = 25  # limits for a machine with other load; the measured values are printed
 
 
 class Size(Case):
     seconds = 600
 
     def crowd(self, team):
-        """Creates COUNT documents, each for a workload of its own."""
+        """Creates COUNT documents, each for another workload."""
         key = Ed25519(self.world.signer.key("release"))
         text = yaml.safe_dump(requirements("acme/crowd@NUMBER", observed=-5), sort_keys=False)
         here = threading.local()
@@ -50,7 +50,7 @@ class Size(Case):
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
             self.assertEqual(set(pool.map(create, range(COUNT))), {201})
 
-    def test_ten_thousand_documents_are_followed_and_listed_within_bounds(self):
+    def test_ten_thousand_documents_are_followed_and_listed_within_limits(self):
         gate = self.world.gate
         gate.ensure()
         team = self.team("crowd")
@@ -84,17 +84,17 @@ class Size(Case):
         resident = victim.memory("VmRSS")
         print(f"     resident {resident} KiB, at most {victim.memory('VmHWM')} KiB (listed, under load of 16)", flush=True)
         self.assertLess(resident, RESIDENT_KIB)
-        # the namespace's deletion is quicker if the API server need not do it object by object
+        # deleting the namespace is faster if its objects are deleted first
         subprocess.run([self.control.programs / "kubectl", "--kubeconfig", self.control.kubeconfig, "-n", team, "delete",
                         "configmaps", "-l", "sandbox.runx.dev/evidence=true", "--wait=false"], check=True, capture_output=True)
 
     def delay(self, team):
-        """Seconds from the end of a document to the first denial for want of it."""
+        """Seconds from the deletion of a document to the first denial without it."""
         skill = "acme/last@1.0.0"
         name = self.publish(requirements(skill), team)
         body = pod("last", team, skill=skill)
         path = f"/api/v1/namespaces/{team}/pods?dryRun=All"
-        # twice each: both gates must have it from their watch, not from asking
+        # twice each: both gates must have it from their watch, not from a confirming read
         eventually(lambda: all(each.metric("sandgate_evidence_objects") >= COUNT + 1 for each in self.world.gate.pods().values()),
                    "the document in both gates")
         self.assertEqual(self.api.ask("POST", path, body)[0], 201, moment())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machinery of the end-to-end tests."""
+"""Support code of the end-to-end tests."""

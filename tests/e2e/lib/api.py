@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Kubernetes API over HTTPS, for what the tests' own machinery asks; what a person would do goes through kubectl."""
+"""The Kubernetes API over HTTPS, for the support code of the tests. Actions of users go through kubectl."""
 import http.client
 import json
 import ssl
@@ -14,7 +14,7 @@ SECONDS = 30
 
 
 class ApiError(Exception):
-    """An answer that is none of success; .status is its code, .body what it said."""
+    """An answer that is not a success. .status is its code, .body its content."""
 
     def __init__(self, method, path, status, body):
         super().__init__(f"{method} {path}: {status} {body.get('message', body) if isinstance(body, dict) else body}")
@@ -22,7 +22,7 @@ class ApiError(Exception):
 
 
 class Api:
-    """One user's access. A connection a request: threads may share it, and a restarted server is no trouble."""
+    """Access as one user. Each request has its own connection, so threads can share it and the server can be restarted."""
 
     def __init__(self, kubeconfig):
         with open(kubeconfig, encoding="utf-8") as stream:
@@ -34,7 +34,7 @@ class Api:
         self.token = config["users"][0]["user"]["token"]
 
     def ask(self, method, path, body=None, kind=JSON):
-        """(status, answer): the answer read as JSON where it is that."""
+        """(status, answer): the answer is a tree if it is JSON."""
         trust = ssl.create_default_context(cafile=self.authority)
         connection = http.client.HTTPSConnection(self.host, self.port, timeout=SECONDS, context=trust)
         try:
@@ -80,7 +80,7 @@ class Api:
 
 
 def eventually(check, what, seconds=30, every=0.1):
-    """What `check` returns once that is true; a failed look counts as not yet."""
+    """Calls `check` until its result is true, and returns it. An exception counts as false."""
     limit, last = time.monotonic() + seconds, None
     while True:
         try:

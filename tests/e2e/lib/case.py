@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test has: the world of its run, and the words for looking at it."""
+"""The base class of the tests, and the environment of a run."""
 import re
 import signal
 import unittest
@@ -12,21 +12,21 @@ DENIED = re.compile(r'admission webhook "(?:[a-z]+\.)*sandbox\.runx\.dev" denied
 
 
 def denied_by_us(text):
-    """Whether kubectl tells of a denial by one of the chart's registrations."""
+    """Whether kubectl reports a denial by an entry of the chart's webhook configuration."""
     return DENIED.search(text) is not None
 
 
 class World:
-    """One release of Kubernetes with the gate in it. The driver makes it and gives it to every Case."""
+    """One release of Kubernetes with the gate in it. tests/e2e/run makes it for all tests."""
 
     def __init__(self, version, control, kubelet, signer, sandgate, folder, root):
         self.version, self.control, self.kubelet, self.signer = version, control, kubelet, signer
         self.sandgate, self.folder, self.root = sandgate, folder, root
-        self.gate = None  # the shared release, installed for the first test that asks
+        self.gate = None  # the shared release of the chart, installed at its first use
 
 
 class Case(unittest.TestCase):
-    """A test against the control plane. Its name says what must hold; its words are printed."""
+    """A test with the control plane. The words of its name are printed."""
     world = None
     seconds = TEST_SECONDS
 
@@ -49,7 +49,7 @@ class Case(unittest.TestCase):
         return self.world.control.api
 
     def team(self, prefix="team", **labels):
-        """A namespace of the test's own, taken away afterwards; pods can be made in it."""
+        """A new namespace for the test, deleted afterwards, in which pods can be created."""
         name = unique(prefix)
         self.api.post("/api/v1/namespaces", namespace(name, **labels))
         self.addCleanup(self.api.delete, f"/api/v1/namespaces/{name}")
@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
         return name
 
     def publish(self, document, into, key="release", name=None):
-        """Signs a document and applies it; the name of its ConfigMap."""
+        """Signs a document and applies it. Returns the name of its ConfigMap."""
         name = name or unique("evidence")
         signed = self.world.signer.sign(document, name, into, key)
         self.assert_allowed(self.control.apply(signed))
@@ -71,7 +71,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.status, 0, done.said)
 
     def assert_denied(self, done, *parts):
-        """kubectl's own words about a denial, and what the message must say."""
+        """Checks that kubectl reports a denial with this text."""
         self.assertEqual(done.status, 1, done.said)
         self.assertRegex(done.err, DENIED)
         for part in parts:

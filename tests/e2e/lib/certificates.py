@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A certificate authority whose certificates end when a test says, to the second."""
+"""A certificate authority whose certificates expire at the second that a test chooses."""
 import base64
 import datetime
 import pathlib
@@ -51,7 +51,7 @@ class Authority:
                 "-keyout", self.folder / f"{name}.key", "-out", self.folder / f"{name}.csr")
 
     def secret(self, seconds):
-        """(the data of a Secret, the certificate's DER): one that ends in so many seconds."""
+        """(data of a Secret, certificate as DER): a certificate that expires in this number of seconds."""
         self.request("leaf")
         openssl("ca", "-batch", "-notext", "-config", self.folder / "config", "-cert", self.folder / "ca.crt", "-keyfile",
                 self.folder / "ca.key", "-in", self.folder / "leaf.csr", "-out", self.folder / "leaf.crt", "-extensions", "leaf",
@@ -63,5 +63,5 @@ class Authority:
 
 
 def served(address, port=8443):
-    """The certificate that a gate shows now, as DER."""
+    """The certificate that a gate serves now, as DER."""
     return ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate((address, port), timeout=5))

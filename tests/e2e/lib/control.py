@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane of one release, and the two programs that people use: kubectl and helm."""
+"""The control plane of one release, and the programs of its users: kubectl and helm."""
 import dataclasses
 import json
 import os
@@ -11,7 +11,7 @@ import yaml
 from .api import Api
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
-PODS = "10.244"  # the addresses of kwok's pods, and of the gate's: the driver routes both to this machine
+PODS = "10.244"  # the addresses of kwok's pods and of the gate's pods; tests/e2e/run routes both to this machine
 GATES = "10.245"
 GATE_SELECTOR = {"key": '.metadata.labels["app.kubernetes.io/name"]', "operator": "NotIn", "values": ["sandgate"]}
 COMMAND_SECONDS = 120
@@ -19,7 +19,7 @@ COMMAND_SECONDS = 120
 
 @dataclasses.dataclass
 class Done:
-    """What a command did."""
+    """The result of a command."""
     status: int
     out: str
     err: str
@@ -30,7 +30,7 @@ class Done:
 
 
 class ControlPlane:
-    """etcd, API server, controllers, scheduler and kwok, as cluster.sh starts them in a folder."""
+    """etcd, API server, controllers, scheduler and kwok, as cluster.sh starts them in a directory."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder = pathlib.Path(programs), pathlib.Path(folder)
@@ -47,7 +47,7 @@ class ControlPlane:
         self.folder.mkdir(parents=True, exist_ok=True)
         stages = self.folder / "kwok-stages.yaml"
         stages.write_text(yaml.safe_dump_all(self.stages()))
-        # Endpoints instead of cluster addresses, or there would be no difference between one replica and two.
+        # Endpoints instead of cluster addresses, so that the API server chooses between two replicas.
         self.script("up", self.folder, KWOK_STAGES=str(stages), KWOK_FLAGS=f"--cidr={PODS}.0.0/16",
                     APISERVER_FLAGS="--enable-aggregator-routing")
         self.api = Api(self.kubeconfig)
@@ -86,7 +86,7 @@ class ControlPlane:
         return self.run(self.programs / "helm", *words, seconds=seconds)
 
     def must(self, *words, stdin=None):
-        """Standard output of kubectl, which has to succeed."""
+        """Standard output of kubectl, which must succeed."""
         done = self.kubectl(*words, stdin=stdin)
         if done.status:
             raise AssertionError(f"kubectl {' '.join(map(str, words))}: {done.said}")
@@ -102,7 +102,7 @@ class ControlPlane:
         return self.kubectl("create", "-f", "-", *words, stdin=yaml.safe_dump_all(objects))
 
     def audit_events(self):
-        """What the audit log holds by now; the last line may be half written."""
+        """The events in the audit log. An incomplete last line is ignored."""
         events = []
         with open(self.folder / "audit.log", encoding="utf-8") as stream:
             for line in stream:

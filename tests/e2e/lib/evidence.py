@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys, signed documents and pods for the tests, all made when they are asked for."""
+"""Keys, signed documents and pods for the tests, made when they are needed."""
 import datetime
 import itertools
 import pathlib
@@ -20,7 +20,7 @@ def unique(prefix):
 
 
 def moment(seconds=0):
-    """Now, or so many seconds later, as documents write it."""
+    """The time now, or this number of seconds later, in the format of documents."""
     return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -61,7 +61,7 @@ def exemption(namespaces, seconds, **match):
 
 
 class Signer:
-    """Keys in a folder, and sandgate to sign with them."""
+    """Keys in a directory, and `sandgate sign` with them."""
 
     def __init__(self, sandgate, folder):
         self.sandgate, self.folder = sandgate, pathlib.Path(folder)

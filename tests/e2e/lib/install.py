@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate in the cluster, as a person gets it there: by the chart."""
+"""Installs the gate in the cluster by its chart, as a user does."""
 import json
 import os
 import pathlib
@@ -17,14 +17,14 @@ CHART = pathlib.Path(os.environ.get("E2E_CHART", pathlib.Path(__file__).resolve(
 
 
 def merged(below, above):
-    """Helm's way of laying values over values: maps are merged, all else is replaced."""
+    """Merges values as Helm does: maps are merged, other values are replaced."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
     return {**below, **{key: merged(below.get(key), value) for key, value in above.items()}}
 
 
 class Gate:
-    """One release of the chart. The tests share one; those of the chart itself make their own."""
+    """One release of the chart. The tests share one; the tests of the chart make their own."""
 
     def __init__(self, world, name=NAME, into=NAMESPACE):
         self.world, self.name, self.namespace = world, name, into
@@ -35,7 +35,7 @@ class Gate:
         return self.world.control
 
     def values(self):
-        """What differs from the chart's defaults: the key, and waits that tests need not sit through."""
+        """Values other than the defaults: the key, and shorter waiting times."""
         return {"keyring": {"keys": {"release": self.world.signer.public("release")}},
                 "config": {"drainSeconds": 2}, "preStopSleepSeconds": 2, "metrics": {"enabled": True}}
 
@@ -46,7 +46,7 @@ class Gate:
         return path
 
     def helm(self, *words, **more):
-        """install or upgrade with these values over those of before."""
+        """Installs or upgrades with these values, merged with the earlier ones."""
         done = self.control.helm(*words, self.name, CHART, "--namespace", self.namespace, "--values", self.write(more),
                                  "--wait", "--timeout", "120s", seconds=180)
         return done
@@ -70,7 +70,7 @@ class Gate:
             raise AssertionError(f"helm upgrade: {done.said}\n{self.told()}")
 
     def wait_until_asked(self):
-        """The API server needs a moment to learn of a registration, and the gate to fill in its certificate."""
+        """Waits until the API server uses the webhook configuration, and the gate has written its CA into it."""
         probe = "e2e-probe"
         if self.world.control.api.get_or_none(f"/api/v1/namespaces/{probe}") is None:
             self.world.control.api.post("/api/v1/namespaces", namespace(probe))
@@ -78,7 +78,7 @@ class Gate:
         eventually(lambda: denied_by_us(self.control.apply(pod("probe", probe), dry_run=True).err), "a first denial", 30)
 
     def keys(self, *names):
-        """The keyring, as an upgrade of the release gives it: without a restart of the gates."""
+        """Changes the keyring by an upgrade of the release, without a restart of the gates."""
         path = f"/api/v1/namespaces/{self.namespace}/configmaps/{self.name}-keyring"
         have = self.world.control.api.get(path)["data"]
         data = {f"{each}.pem": self.world.signer.public(each) for each in names}
@@ -93,7 +93,7 @@ class Gate:
                          for name, each in self.pods().items() if each.log.exists())
 
     def records(self):
-        """What the gates that run now have logged, as objects."""
+        """The log lines of the running gates, as objects."""
         for each in self.pods().values():
             for line in each.log.read_text().splitlines():
                 try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kubelet for the gate's own pods: everything that the chart says of a pod is done, by processes instead of containers.
+"""A kubelet for the pods of the gate, which runs them as processes instead of containers.
 
-kwok pretends all other pods. Each of the gate's pods becomes one process in the image's file tree, with the volumes,
-arguments, environment and account that its manifest names, on an address of its own. Readiness is asked as probes say,
-preStop and grace period are kept. Only the ports are given to the program (--listen, --admin), because all addresses
-belong to one network namespace. Not here: limits of memory and processor, liveness probes, seccomp.
+kwok simulates all other pods. Each pod of the gate is one process in the file tree of the image, with the volumes, arguments,
+environment and service account of its manifest, and its own address. Readiness probes, preStop and the grace period are
+implemented. Only the ports are set by this kubelet (--listen, --admin), because all addresses are in one network namespace.
+Not implemented: limits of memory and CPU, liveness probes, seccomp.
 """
 import http.client
 import itertools
@@ -21,8 +21,8 @@ from .volumes import Missing, Volumes, field
 
 CONTAINER = pathlib.Path(__file__).resolve().parents[2] / "container.py"
 LABEL = "app.kubernetes.io/name=sandgate"
-EVERY = 0.2  # seconds between two looks
-PROBE_SECONDS = 1.0  # probes are asked at least so often, so that tests need not wait for a chart's patience
+EVERY = 0.2  # seconds between two polls
+PROBE_SECONDS = 1.0  # the longest interval of a probe, so that tests do not wait for the intervals of the chart
 TROUBLE = (ApiError, OSError, http.client.HTTPException)
 
 
@@ -44,7 +44,7 @@ class Pod(threading.Thread):
         self.log = kubelet.folder / f"{metadata['namespace']}.{metadata['name']}.log"
         self.process, self.restarts, self.ready, self.failures, self.ended = None, 0, None, 0, None
         self.deleted = threading.Event()
-        self.hold = False  # a test's: the process is not started again
+        self.hold = False  # set by a test: the process is not started again
 
     def arguments(self):
         words = list(self.container.get("command") or ["/usr/bin/sandgate"]) + list(self.container.get("args") or [])
@@ -53,7 +53,7 @@ class Pod(threading.Thread):
         for name, value in environment.items():
             words = [word.replace(f"$({name})", value) for word in words]
         if "serve" in words and "--check" not in words:
-            # the loopback of all pods is one here, so nobody else's may be used
+            # all pods share one loopback, so the port of another pod must not be used
             words += ["--listen", f"{self.address}:{self.port()}", "--admin", f"{self.address}:{self.kubelet.admin_port}"]
         options = []
         kinds = {each["name"]: each for each in self.pod["spec"].get("volumes", [])}
@@ -84,7 +84,7 @@ class Pod(threading.Thread):
     def run(self):
         try:
             self.live()
-        except Exception as error:  # said in the pod's log, where whoever looks for the pod looks first
+        except Exception as error:  # written to the log of the pod, which is read first when a test fails
             with open(self.log, "a", encoding="utf-8") as log:
                 log.write(f"kubelet: {type(error).__name__}: {error}\n")
             raise
@@ -119,7 +119,7 @@ class Pod(threading.Thread):
             return False
 
     def again(self):
-        """After the process ended: whether there is one again."""
+        """Handles the end of the process. Returns whether it was started again."""
         if self.pod["spec"].get("restartPolicy", "Always") == "Never":
             if self.ended is None:
                 self.ended = self.process.returncode
@@ -151,7 +151,7 @@ class Pod(threading.Thread):
         if isinstance(port, str):
             port = next(each["containerPort"] for each in self.container["ports"] if each["name"] == port)
         if question.get("scheme", "HTTP") == "HTTPS":
-            trust = ssl._create_unverified_context()  # as the kubelet does: it asks an address
+            trust = ssl._create_unverified_context()  # by address, as the kubelet does
             connection = http.client.HTTPSConnection(self.address, port, timeout=2, context=trust)
         else:
             connection = http.client.HTTPConnection(self.address, port, timeout=2)
@@ -164,7 +164,7 @@ class Pod(threading.Thread):
             connection.close()
 
     def metric(self, name):
-        """The value of a metric without labels; -1 where the gate does not say it."""
+        """The value of a metric without labels. -1 if the gate does not have it."""
         connection = http.client.HTTPConnection(self.address, self.kubelet.admin_port, timeout=5)
         try:
             connection.request("GET", "/metrics")
@@ -232,7 +232,7 @@ class Pod(threading.Thread):
 
 
 class Kubelet(threading.Thread):
-    """Looks for the gate's pods and gives each its Pod."""
+    """Polls for pods of the gate and makes a Pod for each."""
 
     def __init__(self, api, folder, image, network, admin_port, server):
         super().__init__(daemon=True, name="kubelet")
@@ -255,7 +255,7 @@ class Kubelet(threading.Thread):
             try:
                 found = self.api.get(f"/api/v1/pods?labelSelector={LABEL}")["items"]
             except TROUBLE:
-                continue  # the server is away; the pods go on
+                continue  # the server is unreachable; the pods keep running
             self.look(found)
 
     def look(self, found):
@@ -273,7 +273,7 @@ class Kubelet(threading.Thread):
             gone.deleted.set()
 
     def of(self, namespace):
-        """The living Pods of a namespace, by name."""
+        """The existing Pods of a namespace, by name."""
         return {each.pod["metadata"]["name"]: each for each in list(self.pods.values())
                 if each.pod["metadata"]["namespace"] == namespace and not each.deleted.is_set()}
 

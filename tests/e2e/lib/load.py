@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many people asking at once: what each was told, counted."""
+"""Many concurrent requests, with counts of their results."""
 import collections
 import http.client
 import json
@@ -10,18 +10,18 @@ import time
 from .evidence import SKILL, pod
 
 DENIED = 'admission webhook "'
-OWNED = "failed calling webhook"  # what failurePolicy Fail makes of a gate that cannot be reached
+OWNED = "failed calling webhook"  # the error of failurePolicy Fail if the gate cannot be reached
 UNDECIDED = "sandgate did not decide"
-WIDER = "network: true"  # than what was signed: denied without a question to the API server
+WIDER = "network: true"  # than is signed: denied without a read of the cluster
 
 
 class Load:
-    """Threads that create pods by server-side dry run, each over a connection of its own, until stopped.
+    """Threads that create pods by server-side dry run until they are stopped, each on its own connection.
 
-    Every second pod is one that was signed for, the others ask for more or, with misses, are unknown; the answer is
-    compared with what it must be. `counts` holds "admitted", "denied" (each rightly), "undecided" (a 503 of the gate's
-    own), "unreachable" (what failurePolicy owns), "away" (the API server itself was) and everything else under its own
-    words.
+    Every second pod has signed evidence. The others request more than is signed or, with misses, have no evidence. Each
+    answer is compared with the expected one. `counts` has "admitted" and "denied" (both as expected), "undecided" (a 503 of
+    the gate), "unreachable" (an error by failurePolicy), "away" (the API server was unreachable), and every other answer
+    under its own text.
     """
 
     def __init__(self, api, namespace, threads=4, pause=0.0, misses=False):
@@ -88,7 +88,7 @@ class Load:
         return sum(count for verdict, count in self.counts.items() if verdict.split(":")[0] in verdicts)
 
     def others(self, *expected):
-        """What was answered beside the right answers and what is expected here."""
+        """The answers that are neither right nor in this list."""
         return {verdict: count for verdict, count in self.counts.items()
                 if verdict.split(":")[0] not in ("admitted", "denied", *expected)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ed25519 by libcrypto, for tests that need thousands of signatures."""
+"""Ed25519 signatures by libcrypto, for tests that need thousands of them."""
 import base64
 import ctypes
 import ctypes.util
@@ -11,7 +11,7 @@ SEED_BYTES, SIGNATURE_BYTES = 32, 64
 
 class Ed25519:
     def __init__(self, pem):
-        """A PKCS#8 file; the last 32 bytes of it are the seed."""
+        """Reads a PKCS#8 file. Its last 32 bytes are the seed."""
         body = re.search(r"-----BEGIN PRIVATE KEY-----(.*?)-----END", pem.read_text(), re.S).group(1)
         seed = base64.b64decode(body)[-SEED_BYTES:]
         self.crypto = ctypes.CDLL(ctypes.util.find_library("crypto"))

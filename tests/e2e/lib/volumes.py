@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pod's volumes as folders, written as the kubelet writes them: files are links into a folder that is swapped whole."""
+"""The volumes of a pod as directories, in the layout of the kubelet: files are links into a directory that is replaced as a
+whole."""
 import base64
 import os
 import pathlib
@@ -7,15 +8,15 @@ import shutil
 import tempfile
 
 DEFAULT_MODE = 0o644
-TOKEN_SECONDS = 3607  # what the admission plugin asks for; renewed with each look that finds it older than half
+TOKEN_SECONDS = 3607  # the lifetime that the admission plugin requests; a token is renewed after half of it
 
 
 class Missing(Exception):
-    """Something that the pod mounts is not there (yet)."""
+    """An object that the pod mounts does not exist (yet)."""
 
 
 class Volumes:
-    """All volumes of one pod, below a folder of its own."""
+    """All volumes of one pod, below its own directory."""
 
     def __init__(self, api, pod, folder, now):
         self.api, self.pod, self.now = api, pod, now
@@ -28,7 +29,7 @@ class Volumes:
         return self.folder / name
 
     def write(self):
-        """Writes all, or what changed since. Raises Missing."""
+        """Writes all volumes, or those that have changed. Raises Missing."""
         for volume in self.pod["spec"].get("volumes", []):
             name = volume["name"]
             if "emptyDir" in volume:
@@ -88,7 +89,7 @@ class Volumes:
         return self.token
 
     def swap(self, folder, files, mode):
-        """One rename makes all of it new: nobody reads half of the old and half of the new."""
+        """Replaces all files by one rename, so that no reader sees both old and new files."""
         current = folder / "..data"
         if current.exists() and {each.name: each.read_bytes() for each in current.iterdir()} == files:
             return
