@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Resident memory and time to readiness of the cluster source with many signed ConfigMaps, and again after every
-one of them was verified anew. Usage: tests/bench/cluster_memory.py CLUSTER_PROGRAM [COUNT...]
+"""Resident memory and time to readiness of the cluster source with many signed ConfigMaps, and again after all of them
+were verified again. Usage: tests/bench/cluster_memory.py CLUSTER_PROGRAM [COUNT...]
 
-CLUSTER_PROGRAM is tests/k8s/cluster_program of a build without sanitizers. The whole process is measured: libraries,
-API client and TLS are in it. Bound: 32 MiB with 10,000.
+CLUSTER_PROGRAM is tests/k8s/cluster_program of a build without sanitizers. The whole process is measured, with libraries,
+API client and TLS. Limit: 32 MiB with 10,000 ConfigMaps.
 """
 import os
 import pathlib
@@ -18,7 +18,7 @@ from cluster_server import OWN, Api, Gate, evidence, namespace  # noqa: E402
 
 
 def memory(gate, name):
-    """A line of /proc/PID/status in KiB."""
+    """The value of a line of /proc/PID/status, in KiB."""
     for line in pathlib.Path("/proc/%d/status" % gate.process.pid).read_text().splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shared by run, stages and memory; sourced by bash. A caller sets $out, a folder, first.
+# Functions for run, stages and memory; sourced by bash. The caller must set $out, a directory, first.
 # shellcheck shell=bash
 PATH="$PATH:/usr/sbin:/sbin"
 pids=()
@@ -14,7 +14,7 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# free_ports COUNT: ports that nobody listens on now.
+# free_ports COUNT: prints ports on which no process listens.
 free_ports() {
     python3 -c 'import socket, sys
 held = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
@@ -25,7 +25,7 @@ ask() {
     curl --silent --show-error --max-time 60 --cacert "${out:?a caller sets it}/certs/ca.crt" "$@"
 }
 
-# wait_for PID PORT NAME: until the port answers; 120 s, since valgrind and thousands of signatures take time.
+# wait_for PID PORT NAME: waits until the port answers; up to 120 s, since valgrind and thousands of signatures take time.
 wait_for() {
     for _ in $(seq 1200); do
         kill -0 "$1" 2>/dev/null || break
@@ -36,7 +36,8 @@ wait_for() {
     exit 1
 }
 
-# start_gate SANDGATE PORT [WRAPPER...]: on core 0, ready, and seen to answer `ready`; sets $gate, writes answer.json.
+# start_gate SANDGATE PORT [WRAPPER...]: starts the gate on core 0 and waits until it answers `ready` to a review.
+# Sets $gate and writes answer.json.
 start_gate() {
     local sandgate=$1 port=$2
     shift 2
@@ -57,7 +58,7 @@ start_gate() {
     fi
 }
 
-# measure PORT CONNECTIONS DELAY_MS SECONDS: "requests-a-second p50 p99 bad", microseconds.
+# measure PORT CONNECTIONS DELAY_MS SECONDS: prints "requests-per-second p50 p99 bad"; times in microseconds.
 measure() {
     BENCH_DELAY_MS=$3 taskset -c 1 wrk -t1 -c"$2" -d"${4}s" -s tests/bench/post.lua \
         "https://127.0.0.1:$1/validate?timeout=10s" | sed -n 's/^RESULT //p'

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- wrk: posts the review in BENCH_BODY as the API server does. With BENCH_DELAY_MS a connection waits that
--- long on average (a third of it more or less) before it asks again. With BENCH_BODIES, a number, BENCH_BODY is the
--- first of so many files that end in -0, -1, ..., and any of them is asked. No response(): it would slow wrk down.
+-- Script of wrk: posts the review in BENCH_BODY as the API server does. With BENCH_DELAY_MS, a connection waits that
+-- long on average (plus or minus a third) between requests. With BENCH_BODIES, a number, there are that many files whose
+-- names are BENCH_BODY followed by -0, -1, ..., and a random one is posted. There is no response(), which would slow wrk down.
 local file = assert(io.open(os.getenv("BENCH_BODY"), "rb"))
 wrk.method = "POST"
 wrk.body = file:read("*a")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an API server audit log of so many MiB: ordinary requests, and among them some that the gate judged.
+"""Writes an audit log of an API server with a given size: ordinary requests, and some that the gate judged.
 
 Usage: review_log.py MIB [SHARE] [ROWS]  >audit.log
-  SHARE  of the lines that carry the gate's annotations (0.01)
-  ROWS   how many workloads they are about (200)
+  SHARE  fraction of the lines with annotations of the gate (default 0.01)
+  ROWS   number of workloads in these lines (default 200)
 """
 import json
 import pathlib
@@ -25,7 +25,7 @@ def records():
 
 
 def judged(record, number, rows, chance):
-    """An audit event as the API server would write it of that decision."""
+    """The audit event that the API server writes for this decision."""
     workload = f"report-{number % rows}"
     namespace = f"team-{number % rows % 17}"
     annotations = {"outcome": record["outcome"], "packet": json.dumps(record["packet"], separators=(",", ":")),

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`serve` that watches a cluster, with few and with many signed ConfigMaps, under load from 16 connections.
+"""`serve` with a watched cluster that has few or many signed ConfigMaps, under load from 16 connections.
 Usage: tests/bench/serve_scale.py SANDGATE [COUNT...]      default 1000 10000 100000; SANDGATE of a release build
 
-All gates are started, then each is asked in turn, in rounds, for documents spread over all that it has, while one
-ConfigMap after the other is applied anew. The whole process is measured. Bounds: with 10,000 documents 32 MiB resident
-after every round, and no growth from the first round to the last; with the most documents at most 1.3 times the
-processor time for a request that it takes with the fewest. BENCH_SECONDS and BENCH_ROUNDS change the length.
+All gates are started. In each round, each gate in turn gets reviews that need documents from its whole range, while
+ConfigMaps are applied again one by one. The whole process is measured. Limits: with 10,000 documents 32 MiB resident after
+every round, and no growth from the first round to the last; with the most documents at most 1.3 times the CPU time of a
+request with the fewest. BENCH_SECONDS and BENCH_ROUNDS change the length.
 """
 import base64
 import ctypes
@@ -49,7 +49,7 @@ class Datum(ctypes.Structure):
 
 
 class Signer:
-    """An Ed25519 key of GnuTLS: a process for each of 100,000 signatures would take a quarter of an hour."""
+    """An Ed25519 key in GnuTLS, because 100,000 processes of openssl would take a quarter of an hour."""
 
     def __init__(self, path):
         self.library, self.key = ctypes.CDLL("libgnutls.so.30"), ctypes.c_void_p()
@@ -73,7 +73,7 @@ class Signer:
 
 
 class ManyApi(Api):
-    """Lists out of what was sorted once: a hundred thousand objects come in two hundred pages."""
+    """An API server that sorts its objects once, because 100,000 objects are listed in 200 pages."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +105,7 @@ def config_map(space, name, key, signature, document):
 
 
 def fill(api, sandgate, count):
-    """Namespaces, the baseline of the demonstration, and `count` documents of skills that differ in nothing else."""
+    """Namespaces, the baseline of the demonstration, and `count` documents that differ only in their skill."""
     demo, signer = HERE.parent / "demo", Signer(certificate_file("signing-keys/release-dev.pem"))
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     signed = subprocess.run([sandgate, "sign", "--key", certificate_file("signing-keys/security-dev.pem"), "--name",
@@ -169,7 +169,7 @@ class Gate:
             time.sleep(0.05)
 
     def memory(self, name):
-        """A line of /proc/PID/status in KiB."""
+        """The value of a line of /proc/PID/status, in KiB."""
         text = pathlib.Path("/proc/%d/status" % self.process.pid).read_text(encoding="ascii")
         return int(re.search(r"^%s:\s*(\d+)" % name, text, re.M).group(1))
 
@@ -178,7 +178,7 @@ class Gate:
         return (int(text[11]) + int(text[12])) / os.sysconf("SC_CLK_TCK")
 
     def change(self, done):
-        """One ConfigMap after the other is applied anew, so that snapshots are built under load."""
+        """Applies one ConfigMap after the other again, so that snapshots are built under load."""
         i = 0
         while not done.wait(CHANGE_SEC):
             with self.api.lock:

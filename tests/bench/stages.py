@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sums callgrind_annotate's lines by our source file, else by library. Usage: stages.py REQUESTS < annotated"""
+"""Sums the lines of callgrind_annotate by source file of the program, others by library. Usage: stages.py REQUESTS < annotated"""
 import collections
 import re
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turns what tests/bench/run measured into the table of ratios.
+"""Prints the measurements of tests/bench/run as tables of ratios.
 
-Usage: table.py PEAK HALF                 lines "server requests-a-second p50 p99 bad"; ends with 1 if the gate is
-                                          too slow beside nginx
+Usage: table.py PEAK HALF                 lines "server requests-per-second p50 p99 bad"; exits with 1 if the
+                                          gate is too slow in comparison with nginx
        table.py --pause CONNECTIONS PEAK  milliseconds between requests for half of the gate's peak
 """
 import statistics
@@ -46,7 +46,7 @@ def servers_rows(servers, load):
 
 
 def table(peak, half):
-    """Prints both tables; gives the gate's requests a second over nginx's."""
+    """Prints both tables. Returns the ratio of the requests per second of the gate and of nginx."""
     print(f"\n  {'':<8} {'requests/s':>12} {'p50 us':>10} {'p99 us':>10} {'bad':>5}   medians of the rounds")
     servers_rows(peak, "full speed")
     servers_rows(half, "half of the gate's peak")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report's page in a real browser: what it shows, that nothing leaves it, that text from outside stays text.
+// The report page in a real browser: its content, that it loads nothing, and that text of the log stays text.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { request } from 'node:https';
@@ -32,7 +32,7 @@ function input(paths) {
   };
 }
 
-// Planned by the program itself, so that it replays.
+// A packet of the program itself, so that it can be replayed.
 function packet(given) {
   const file = join(folder, 'input.json');
   writeFileSync(file, JSON.stringify(given));
@@ -60,7 +60,7 @@ function report(name, lines, ...options) {
   return page;
 }
 
-// A page with all that it says and asks for.
+// A page with its console messages and requests.
 async function open(file, options = {}) {
   const context = await browser.newContext(options);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
@@ -113,7 +113,7 @@ test('shows what was denied, by namespace and finding', async () => {
   await close(page);
 });
 
-test('filters by word, by list and by a click on a sum', async () => {
+test('filters by word, by list and by a click on a total', async () => {
   const page = await open(plain);
   await page.getByLabel('Search').fill('web-5d');
   assert.equal(await page.locator('#rows tbody tr').count(), 1);
@@ -127,7 +127,7 @@ test('filters by word, by list and by a click on a sum', async () => {
   await close(page);
 });
 
-test('lays a denial out: asked, admitted, refused, risk, evidence, signers, advice', async () => {
+test('shows a denial: requested, admitted, refused, risk, evidence, signers, advice', async () => {
   const page = await open(plain);
   await page.getByRole('link', { name: 'Pod/report' }).click();
   const text = await page.locator('main').innerText();
@@ -150,7 +150,7 @@ test('copies the raw packet, byte for byte', async () => {
   await close(page);
 });
 
-test('keeps text from outside text', async () => {
+test('shows text of the log as text', async () => {
   const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u001b[31m\u202e\u2028';
   const page = await open(report('evil', [record({ name: evil, namespace: evil, user: evil, message: evil + '\nsecond', level: evil,
     evidence: evil, images: [evil], findings: [{ code: evil, message: evil, place: evil }] })]));
@@ -166,7 +166,7 @@ test('keeps text from outside text', async () => {
   await close(page);
 });
 
-test('its policy lets no other script run and nothing be fetched', async () => {
+test('its content security policy blocks other scripts and all requests', async () => {
   const page = await open(plain);
   const policy = await page.locator('meta[http-equiv]').getAttribute('content');
   assert.match(policy, /^default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'$/);
@@ -176,7 +176,7 @@ test('its policy lets no other script run and nothing be fetched', async () => {
   await close(page);
 });
 
-test('reads well by axe: overview and detail, light, dark and narrow', async () => {
+test('has no violations in axe: overview and detail, light, dark and narrow', async () => {
   for (const options of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { viewport: { width: 360, height: 700 } }]) {
     const page = await open(plain, { ...options, bypassCSP: true });
     await hold(page, JSON.stringify(options));
@@ -189,7 +189,7 @@ test('reads well by axe: overview and detail, light, dark and narrow', async () 
   }
 });
 
-test('says rows to screen readers only, and shows no empty tables', async () => {
+test('announces rows to screen readers only, and shows no empty tables', async () => {
   const allowed = report('allowed', [record({ allowed: true, outcome: 'ready', message: '' })], '--allowed');
   const page = await open(allowed);
   assert.ok(await page.locator('#said').evaluate((e) => e.textContent === '1 row' && e.offsetWidth <= 1));
@@ -198,7 +198,7 @@ test('says rows to screen readers only, and shows no empty tables', async () => 
   await close(page);
 });
 
-test('lays rows out in two columns on a phone', async () => {
+test('shows rows in two columns on a phone', async () => {
   const page = await open(plain, { viewport: { width: 360, height: 700 } });
   const lefts = await page.locator('.wide td[data-label=What] > *').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left));
   assert.equal(new Set(lefts).size, 1);
@@ -206,7 +206,7 @@ test('lays rows out in two columns on a phone', async () => {
   await close(page);
 });
 
-test('stays within a phone whatever the names, and keeps rows short', async () => {
+test('fits on a phone with any names, and keeps rows short', async () => {
   const page = await open(report('long', [record({ name: 'n'.repeat(253), namespace: 's'.repeat(63), user: 'u'.repeat(300),
     findings: Array.from({ length: 60 }, (_, i) => ({ code: 'gate.' + 'x'.repeat(i), message: 'm'.repeat(300), place: 'spec.containers[' + i + ']' })) })]),
   { viewport: { width: 320, height: 700 } });
@@ -220,7 +220,7 @@ test('stays within a phone whatever the names, and keeps rows short', async () =
   await close(page);
 });
 
-test('says what it left out of a row, and that nothing changed', async () => {
+test('shows what is omitted from a row, and that nothing changed', async () => {
   const lines = Array.from({ length: 10 }, (_, i) => record({ uid: 'u-' + i, user: 'user-' + i, images: [],
     findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: '' }] }));
   const log = join(folder, 'before.jsonl'), before = join(folder, 'before.json');
@@ -252,7 +252,7 @@ test('works by keyboard alone', async () => {
   await close(page);
 });
 
-test('holds 10,000 different denials', async () => {
+test('works with 10,000 different denials', async () => {
   const lines = Array.from({ length: 10000 }, (_, i) => record({ uid: 'm-' + i, name: 'pod-' + i, namespace: 'ns-' + i % 40,
     findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: 'spec.containers[' + i % 3 + '].image' }] }));
   const page = await open(report('many', lines));
@@ -265,7 +265,7 @@ test('holds 10,000 different denials', async () => {
   await close(page);
 });
 
-test('prints without its controls', async () => {
+test('prints without controls', async () => {
   const page = await open(plain);
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('form').isVisible(), false);
@@ -273,7 +273,7 @@ test('prints without its controls', async () => {
   await close(page);
 });
 
-// A gate of the demonstration's world, as `make run` starts it, that has denied one pod.
+// A gate as `make run` starts it, that has denied one pod.
 async function gate(t) {
   const world = join(folder, 'world'), [port, admin] = [20000, 30000].map((from) => from + process.pid % 9000);
   execFileSync(join(process.env.DEMO, 'make-world'), [sandgate, world, port, admin], { stdio: 'ignore' });

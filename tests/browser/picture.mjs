@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a report for the pages: overview.png and denial.png in FOLDER.
-// Usage, in a folder where `tests/browser/run` has put the driver: node picture.mjs REPORT.html FOLDER [WORKLOAD]
+// Pictures of a report for the documentation: overview.png and denial.png in FOLDER.
+// Usage, in the directory where `tests/browser/run` has installed the driver: node picture.mjs REPORT.html FOLDER [WORKLOAD]
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';

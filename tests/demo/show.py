@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the answer to one review (on standard input) as the person at the terminal would see it.
+"""Prints the answer to one review (on standard input) as kubectl would show it.
 
-Usage: show.py WEBHOOK    the name that kubectl prints; ends with 0 if allowed, 1 if denied, 2 if it is no answer
+Usage: show.py WEBHOOK    the name that kubectl prints; exits with 0 if allowed, 1 if denied, 2 if the input is not an answer
 """
 import json
 import sys

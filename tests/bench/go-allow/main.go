@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command go-allow is the yardstick that people would write in an afternoon: it decodes the
-// AdmissionReview and the pod in it with the Kubernetes types, and always allows.
+// Command go-allow is a minimal webhook for comparison: it decodes the AdmissionReview and its pod
+// with the Kubernetes types, and always allows.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// answer is what the API server gets for the bytes of a review.
+// answer returns the response to the bytes of a review.
 func answer(body []byte) ([]byte, error) {
 	var review admission.AdmissionReview
 	if err := json.Unmarshal(body, &review); err != nil {
