@@ -4,8 +4,8 @@
 
 usage: run.py PROGRAM [PART-OF-AN-INPUT'S-PATH …]
 
-Prints what differs and ends with 1 where anything does. Rows over the wire (`via: http`, `how`
-http, scenario, reflector, kubeconfig) are other tests' affair. See README.md for what a row says.
+Prints the differences, and exits with 1 if there are any. Other tests run the rows that need a
+connection (`via: http`, `how` http, scenario, reflector, kubeconfig). README.md describes the rows.
 """
 import concurrent.futures
 import json
@@ -20,14 +20,14 @@ HOWS = ("plan", "review", "manifest", "signature")
 
 
 def run(program, *arguments):
-    """(exit status, standard output, standard error) of the program, run in the cases' folder."""
+    """(exit status, standard output, standard error) of the program, run in the directory of the cases."""
     done = subprocess.run([program, *map(str, arguments)], cwd=HERE, capture_output=True,
                           timeout=120, check=False)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace")
 
 
 def make_input(row, folder):
-    """The path of a row's input; one that is a program is run first."""
+    """The path of the input of a row. If it is a program, it is run first."""
     if "arguments" not in row:
         return row["input"]
     out = os.path.join(folder, "made.json")
@@ -180,7 +180,7 @@ CHECKS = {"plan": check_plan, "review": check_review, "manifest": check_manifest
 
 
 def check_row(program, row):
-    """What differs, as texts; of several right answers one must be met."""
+    """The differences, as texts. Of several expected answers, one must match."""
     with tempfile.TemporaryDirectory() as folder:
         judge = CHECKS[row["how"]](program, row, make_input(row, folder))
         results = [judge(expect) for expect in row.get("expect_any") or [row["expect"]]]

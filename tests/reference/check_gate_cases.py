@@ -30,13 +30,13 @@ def world_of(config, evidence, keyring):
 
 
 def read_review(path):
-    """A review out of a file, JSON or YAML by its name."""
+    """The review in a file: JSON or YAML, by the name of the file."""
     text = decode(path.read_bytes())
     return (read_yaml if path.suffix == ".yaml" else read_json)(text, REPLACEMENT)
 
 
 def make_input(path, arguments):
-    """Run an input that is a program; OUT is the file to write."""
+    """Run a program that generates an input. The argument OUT is replaced by the file to write."""
     out = pathlib.Path(tempfile.mkdtemp(), "review.json")
     arguments = [str(out) if argument == "OUT" else argument for argument in arguments]
     subprocess.run([sys.executable, str(path), *arguments], check=True, cwd=path.parent,
@@ -58,7 +58,7 @@ def judge_row(folder, row):
 
 
 def check_findings(decision, expect):
-    """Codes and places of a row, as texts of what differs."""
+    """The differences between codes and places and those of the row, as texts."""
     packet = json.loads(decision.packet)["hardening_profile"] if decision.packet else None
     codes = {code for code, _ in decision.findings}
     codes |= {finding["code"] for finding in packet["validation"]["findings"]} if packet else set()
@@ -74,7 +74,7 @@ def check_findings(decision, expect):
 
 
 def check_row(decision, expect):
-    """What differs from the row's expectation, as texts."""
+    """The differences from the expectation of the row, as texts."""
     if decision is None or expect["status"] != 200:
         return [] if decision is None and expect["status"] == 400 else ["another status"]
     wrong = [f"{name} {getattr(decision, name)}" for name in ("allowed", "code", "outcome")
@@ -91,7 +91,7 @@ def check_row(decision, expect):
 
 
 def check_replay(decision):
-    """The recorded input plans to the recorded packet."""
+    """Check that planning the recorded input gives the recorded packet."""
     if decision.packet is None:
         return []
     packet = json.loads(decision.packet)

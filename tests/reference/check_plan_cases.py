@@ -24,7 +24,7 @@ def check_golden(folder):
 
 
 def plan_file(path):
-    """(exit status, packet tree or None) as `sandgate plan` would give them."""
+    """(exit status, packet tree or None), as those of `sandgate plan`."""
     try:
         tree = read_either(decode(path.read_bytes()))
         if not isinstance(tree, dict):
@@ -36,7 +36,7 @@ def plan_file(path):
 
 
 def check_row(folder, row):
-    """What differs from the row's expectation, as texts."""
+    """The differences from the expectation of the row, as texts."""
     status, profile = plan_file(folder / row["input"])
     expect = row["expect"]
     if status != expect["exit"]:

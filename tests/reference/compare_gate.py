@@ -4,9 +4,9 @@
 
 usage: compare_gate.py --program build/sandgate [--worlds N] [--reviews N] [--seed S] [--keep DIR]
 
-Each world is a folder (evidence/, keyring/, gate.yaml, review-N.json) that is judged by
-`sandgate check -f … --config gate.yaml --as-of T --output review`. Differences name the folder,
-which stays with --keep.
+Each world is a directory (evidence/, keyring/, gate.yaml, review-N.json). The program decides its
+reviews with `sandgate check -f … --config gate.yaml --as-of T --output review`. A difference names
+the directory, which is kept with --keep.
 """
 
 import argparse
@@ -29,13 +29,13 @@ from planner import audit_size, normalise_path, plan
 from reader import Unreadable, trim
 
 MAX_SHOWN = 30
-ENTRY_BYTES = 600  # a finding's entry beside its place, which stands in the message as well
+ENTRY_BYTES = 600  # bytes of a finding without its place, which is in the message too
 UNCLEAN = re.compile("[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]")
 EXACT = ("outcome", "packet", "packet-sha256", "packet-truncated", "evidence", "exemption", "violations", "subject", "error")
 
 
 def run_program(program, folder, names):
-    """The responses and the program's errors."""
+    """The responses and the errors of the program."""
     arguments = [argument for name in names for argument in ("-f", name)]
     done = subprocess.run([str(pathlib.Path(program).resolve()), "check", *arguments, "--config", "gate.yaml", "--as-of", NOW,
                            "--output", "review"], cwd=folder, capture_output=True, check=False)
@@ -51,14 +51,14 @@ def run_program(program, folder, names):
 
 
 def without_nulls(tree):
-    """A null counts as absent."""
+    """The tree without nulls, which count as absent."""
     if not isinstance(tree, dict):
         return tree
     return {name: without_nulls(value) for name, value in tree.items() if value is not None}
 
 
 def plain_input(tree):
-    """The planner's input without what the contract leaves open: nulls, the text of a meet."""
+    """The planner's input in a normal form for what the contract leaves open: nulls, and texts of merged baselines."""
     tree = without_nulls(tree)
     baseline = tree.get("baseline")
     for name in ("allowed_writable_paths", "allowed_env") if isinstance(baseline, dict) else ():
@@ -71,7 +71,7 @@ def plain_input(tree):
 
 
 def may_miss_input(wanted, given):
-    """Left out in both, or by the program because its findings take the room."""
+    """Omitted by both, or by the program because its findings use the space."""
     if "input" in given:
         return False
     size = sum(map(audit_size, given.values())) + audit_size(wanted.get("input", ""))
@@ -79,7 +79,7 @@ def may_miss_input(wanted, given):
 
 
 def compare_input(wanted, given):
-    """The input annotation: the same but for the order of keys, and it plans to the packet."""
+    """The input annotation: equal except for the order of keys, and planning it gives the packet."""
     if "input" not in wanted or "input" not in given:
         return [] if may_miss_input(wanted, given) else [("input", "input" in wanted, "input" in given)]
     one, other = (json.loads(annotations["input"]) for annotations in (wanted, given))
@@ -94,7 +94,7 @@ def compare_input(wanted, given):
 
 
 def compare_findings(wanted, given):
-    """Code and place of the gate's findings, as far as 4 KiB hold them."""
+    """Code and place of the gate's findings, up to the limit of 4 KiB."""
     entries = json.loads(given.get("findings", "[]"))
     other = sorted((entry["code"], entry.get("place", "")) for entry in entries)
     missing = set(wanted) - set(other)
@@ -106,7 +106,7 @@ def compare_findings(wanted, given):
 
 
 def check_bounds(response):
-    """Section 7: sizes and characters of what people and the audit log get."""
+    """Section 7: sizes and characters of messages and audit annotations."""
     wrong = []
     message = response.get("status", {}).get("message", "")
     warnings = response.get("warnings") or []
@@ -126,7 +126,7 @@ def check_bounds(response):
 
 
 def compare(decision, response):
-    """What differs, as (what, reference, program)."""
+    """The differences, as (name, reference, program)."""
     given = response.get("auditAnnotations", {})
     wanted = decision.annotations
     wrong = [(name, wanted.get(name), given.get(name)) for name in EXACT if wanted.get(name) != given.get(name)]
@@ -142,7 +142,7 @@ def compare(decision, response):
 
 
 class Tally:
-    """Differences by kind, the outcomes, and the first folders that show each."""
+    """Counts of differences and outcomes, and the first directories with each difference."""
 
     def __init__(self):
         self.outcomes, self.kinds, self.examples = collections.Counter(), collections.Counter(), {}
@@ -162,7 +162,7 @@ class Tally:
 
 
 def make_world(source, folder, keys, reviews):
-    """Write a world and its reviews; the names of the files."""
+    """Write a world and its reviews. Returns the names of the reviews."""
     world = WorldMaker(source, folder, keys)
     world.make()
     maker, names = ReviewMaker(source, world.workloads), []
@@ -174,7 +174,7 @@ def make_world(source, folder, keys, reviews):
 
 
 def judge_world(folder, names, tally):
-    """{file name: Decision} by the reference, None for a 400."""
+    """{file name: Decision} of the reference; None for HTTP 400."""
     world, decisions = load_world(pathlib.Path(folder, "gate.yaml")), {}
     for name in names:
         try:

@@ -4,9 +4,9 @@
 
 usage: compare_plan.py [--count N] [--seed S] (--driver PATH | --program PATH [--yaml])
 
-The driver reads one JSON input a line and writes one packet a line, or `error`. With --program,
-`sandgate plan --output json` is run once an input, which is slow; it reads YAML as well. With --yaml the inputs are YAML on
-which readers differ, and the place of what cannot be read is compared.
+The driver reads one JSON input from each line and writes one line for it, a packet or `error`. With --program, `sandgate plan
+--output json` runs once for each input, which is slow, but it also reads YAML. With --yaml the inputs are YAML that readers
+interpret differently, and the places of errors are compared too.
 """
 
 import argparse
@@ -24,7 +24,7 @@ MAX_SHOWN = 30
 
 
 def expected(line, read, places=False):
-    """The packet of a line, or `error`, where asked for with its place."""
+    """The packet of a line, or `error`, with its place if required."""
     try:
         tree = read(line)
     except Unreadable as error:
@@ -37,7 +37,7 @@ def expected(line, read, places=False):
 
 
 def run_driver(path, lines):
-    """The driver's answers, one a line."""
+    """The answers of the driver, one for each line."""
     done = subprocess.run([path], input="".join(line + "\n" for line in lines).encode(),
                           capture_output=True, check=False)
     if done.returncode:
@@ -46,13 +46,13 @@ def run_driver(path, lines):
 
 
 def error_of(stderr, name, places):
-    """`error`, where asked for with the place that `sandgate: FILE:LINE:COL: what` names."""
+    """`error`, with the place in `sandgate: FILE:LINE:COL: TEXT` if required."""
     place = re.search(re.escape(name) + r":(\d+:\d+):", stderr)
     return f"error {place.group(1)}" if places and place else "error"
 
 
 def run_program(path, lines, places):
-    """The answers of one process an input."""
+    """The answers of one process for each input."""
     answers = []
     for line in lines:
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -69,7 +69,7 @@ def run_program(path, lines, places):
 
 
 def first_difference(one, other):
-    """Where two texts part, with a little around it."""
+    """The first difference of two texts, with its surroundings."""
     place = next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
     start = max(0, place - 60)
     return f"  reference …{one[start:place + 100]}\n  program   …{other[start:place + 100]}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signed evidence out of a folder of manifests (gate-v1, section 4), and configuration
-(section 10): the world in which the reference gate decides."""
+"""Signed evidence from a directory of manifests (gate-v1, section 4), and configuration
+(section 10): the inputs of the reference gate besides the review."""
 
 import base64
 import copy
@@ -37,7 +37,7 @@ MATCH = dict.fromkeys(("namespaces", "skill_refs", "image_digests", "users", "se
 
 
 class Invalid(Exception):
-    """A document that is none of the three kinds."""
+    """A document that is not one of the three kinds."""
 
 
 def need(condition, what):
@@ -46,7 +46,7 @@ def need(condition, what):
 
 
 def texts(entries):
-    """A list as Fields reads it, without the places; None stays absent."""
+    """A list as Fields reads it, without the places. None if absent."""
     return None if entries is None else [text for _, text in entries]
 
 
@@ -76,7 +76,7 @@ class Document:
         self.calls_itself_baseline = self.says_baseline()
 
     def says_baseline(self):
-        """By its kind; where it does not parse, by a line."""
+        """Whether it is a baseline: by its kind or, if it does not parse, by a line."""
         try:
             tree = read_either(decode(self.bytes))
             return isinstance(tree, dict) and tree.get("kind") == "SandboxBaseline"
@@ -103,13 +103,13 @@ class Document:
             self.state = "valid"
 
     def distinct_keys(self, config):
-        """Different keys, by their numbers, of those that count for this kind."""
+        """The different keys, compared by value, that can sign this kind."""
         named = config["keyring"]["kinds"].get(self.kind, {}).get("keys")
         return len({key.numbers for key_id, key in self.keys.items()
                     if named is None or key_id in named})
 
     def read_fields(self, tree):
-        """The document as its kind's table says; Invalid for all else."""
+        """The fields of the document by the table of its kind. Raises Invalid otherwise."""
         findings = Findings()
         fields = Fields(tree, SCHEMAS[self.kind], "", findings)
         need(fields.get("apiVersion") == API_VERSION, "another apiVersion")
@@ -159,7 +159,7 @@ class Document:
         return self.namespaces is None or namespace in self.namespaces
 
     def is_expired(self, now):
-        """Expired is expires_at not after now."""
+        """Whether expires_at is not after now."""
         return self.expires_at is not None and self.expires_at <= now
 
     def annotation(self):
@@ -168,12 +168,12 @@ class Document:
 
 
 def threshold(config, kind):
-    """How many different keys a kind asks for."""
+    """The number of different keys that a kind requires."""
     general = config["keyring"]["threshold"]
     return config["keyring"]["kinds"].get(kind, {}).get("threshold", general)
 
 
-# Configuration (section 10), as far as a decision depends on it
+# Configuration (section 10): the parts on which a decision depends
 
 DEFAULTS = {
     "keyring": {"directory": "", "threshold": 1, "kinds": {}},
@@ -186,7 +186,7 @@ DEFAULTS = {
 
 
 def load_config(path):
-    """The configuration with its defaults; unknown keys are the program's affair."""
+    """The configuration with its defaults. Unknown keys are ignored; the program checks them."""
     config = copy.deepcopy(DEFAULTS)
     tree = read_yaml(decode(pathlib.Path(path).read_bytes()))
     for section, defaults in config.items():
@@ -196,7 +196,7 @@ def load_config(path):
 
 
 class World:
-    """Configuration, namespaces and evidence as they stand at one moment."""
+    """Configuration, namespaces and evidence at one time."""
 
     def __init__(self, config, evidence, keyring):
         self.config = config
@@ -222,14 +222,14 @@ class World:
 
 
 def read_manifests(folder):
-    """All manifests of a folder, as kubectl would apply them."""
+    """All manifests of a directory, as kubectl applies them."""
     for path in sorted(pathlib.Path(folder).iterdir()):
         if path.suffix in (".yaml", ".yml", ".json"):
             yield from filter(None, yaml.safe_load_all(path.read_text()))
 
 
 def load_world(config_path, evidence=None, keyring=None):
-    """The world of a configuration file; relative paths start at its folder."""
+    """The world of a configuration file. Relative paths begin at its directory."""
     config_path = pathlib.Path(config_path)
     config = load_config(config_path)
     folder = config_path.parent

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate contract (gate-v1.md, sections 1 to 7) written a second time, from its text alone.
+"""The gate contract (gate-v1.md, sections 1 to 7) implemented a second time, only from its text.
 
-decide(review, world, now) gives a Decision. One function a paragraph of the contract.
+decide(review, world, now) returns a Decision. There is one function for each paragraph of the contract.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class BadRequest(Exception):
 
 
 class Decision:
-    """What the gate answers; findings are (code, place)."""
+    """The answer of the gate. Findings are (code, place)."""
 
     def __init__(self, outcome, allowed=True):
         self.outcome, self.allowed, self.code = outcome, allowed, None if allowed else 403
@@ -44,7 +44,7 @@ class Decision:
 
 
 def typed(tree, name, type_):
-    """A member of a review, empty where absent; a wrong type is no readable review."""
+    """A member of a review; empty if absent. Raises BadRequest for a wrong type."""
     value = tree.get(name)
     if value is None:
         return type_()
@@ -54,7 +54,7 @@ def typed(tree, name, type_):
 
 
 class Request:
-    """The fields of an AdmissionReview that decide."""
+    """The fields of an AdmissionReview on which the decision depends."""
 
     def __init__(self, review):
         request = typed(review, "request", dict) if isinstance(review, dict) else {}
@@ -77,7 +77,7 @@ class Request:
             raise BadRequest("no namespace")
 
     def subject(self):
-        """`<namespace>/<kind>/<name>`, the base name and a star where there is no name yet."""
+        """`<namespace>/<kind>/<name>`, or the base name and a star if there is no name yet."""
         tree = self.old if self.operation == "DELETE" else self.object
         metadata = tree.get("metadata") if isinstance(tree, dict) else None
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -87,7 +87,7 @@ class Request:
         return f"{self.namespace}/{self.kind[1]}/{name}"
 
     def is_mirror_pod(self):
-        """Section 3, second row: all three signs together."""
+        """Section 3, second row: all three signs of a mirror pod."""
         metadata = self.object.get("metadata") if isinstance(self.object, dict) else None
         annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
         return (self.kind == ("", "Pod") and self.operation == "CREATE"
@@ -114,11 +114,11 @@ def read_levels(labels, config):
     return levels, ",".join(errors)
 
 
-# Section 1: what the pod says
+# Section 1: annotations of the pod
 
 
 class Claims:
-    """The annotations of ours, and the findings about them."""
+    """Our annotations, and the findings about them."""
 
     def __init__(self, annotations):
         self.findings = []
@@ -141,7 +141,7 @@ class Claims:
         return text
 
     def read_requirements(self, text):
-        """YAML or JSON; blanks, comments or null alone count as not given."""
+        """YAML or JSON. A text with only blanks, comments or null counts as absent."""
         try:
             tree, place = read_either_at(text)
             if tree is not None and not isinstance(tree, dict):
@@ -155,7 +155,7 @@ class Claims:
         return [text for text in (self.skill_ref, self.image_digest) if text]
 
 
-# Section 4: which evidence counts
+# Section 4: which evidence is used
 
 
 class Found:
@@ -174,7 +174,7 @@ class Found:
         self.choose([document for document in candidates if not document.is_expired(now)])
 
     def choose(self, live):
-        """The newest wins; two newest of the same moment with different bytes count as none."""
+        """The newest document. None if the newest two have equal times and different bytes."""
         if not live:
             self.finding = "gate.evidence.expired" if self.expired else "gate.evidence.missing"
             return
@@ -210,7 +210,7 @@ def same_text(one, other):
 
 
 def is_narrower(policy, signed):
-    """`cwd_policy` the same or narrower; an absent signed one is the default."""
+    """Whether `cwd_policy` is equal or narrower. An absent signed one is the default."""
     signed = trim(signed) if isinstance(signed, str) and trim(signed) else CWD_POLICIES[0]
     policy = trim(policy) if isinstance(policy, str) else None
     if policy == signed:
@@ -220,7 +220,7 @@ def is_narrower(policy, signed):
 
 
 def merge_requirements(signed, given, findings):
-    """The signed requirements with the annotation's fields over them."""
+    """The signed requirements, with fields replaced by those of the annotation."""
     merged = dict(signed)
     for name, value in given.items():
         if name not in REQUIREMENTS:
@@ -249,7 +249,7 @@ def ceiling(signed):
 
 
 def meet_paths(one, other):
-    """What both lists of paths admit."""
+    """The paths that both lists admit."""
     one, other = ([normalise_path(trim(path)) for path in paths] for paths in (one, other))
     both = {path for path in one if any(path_admitted_by(path, base) for base in other)}
     return sorted(both | {path for path in other if any(path_admitted_by(path, base) for base in one)})
@@ -269,7 +269,7 @@ MEET = {
 
 
 def meet(baselines):
-    """The meet of all baselines; None without any."""
+    """The intersection of all baselines. None if there is none."""
     result = {} if baselines else None
     for baseline in baselines:
         for name, value in baseline.items():
@@ -280,7 +280,7 @@ def meet(baselines):
 
 
 class Plan:
-    """The planner's input and what led to it."""
+    """The input of the planner, and the evidence and findings behind it."""
 
     def __init__(self, request, claims, world, now):
         self.config, self.now, self.claims = world.config, now, claims
@@ -302,13 +302,13 @@ class Plan:
         self.packet = compact(self.tree)
 
     def stands_alone(self):
-        """`unsigned: accept`: the annotation where evidence is missing or expired."""
+        """`unsigned: accept`: the annotation if evidence is missing or expired."""
         return (self.config["evidence"]["unsigned"] == "accept"
                 and self.claims.requirements is not None
                 and self.found.finding in ("gate.evidence.missing", "gate.evidence.expired"))
 
     def require(self):
-        """(requirements or None, the signed ones as a ceiling where the annotation gives some)."""
+        """(requirements or None, the signed ones as a ceiling if the annotation has any)."""
         given = self.claims.requirements
         if self.found.used is None:
             return (given if self.unsigned else None), []
@@ -318,7 +318,7 @@ class Plan:
         return merge_requirements(signed, given, self.findings), [ceiling(signed)]
 
     def class_of_workload(self):
-        """From the annotation, else from the evidence; two that differ: the signed one stays."""
+        """From the annotation, otherwise from the evidence. If both differ, the signed one."""
         signed = self.found.used.class_ if self.found.used else ""
         if signed and self.claims.class_ and signed != self.claims.class_:
             self.findings.append(("gate.annotation.conflict", "class"))
@@ -326,7 +326,7 @@ class Plan:
         return self.claims.class_ or signed
 
     def as_of(self):
-        """Now, or `observed_at` where it is ahead by no more than the skew."""
+        """Now, or `observed_at` if it is in the future by at most the clock skew."""
         now = self.now // SECOND * SECOND
         observed = (self.requirements or {}).get("observed_at")
         moment = read_moment(trim(observed)) if isinstance(observed, str) else None
@@ -367,7 +367,7 @@ class Plan:
             self.findings.append(("gate.image.unlisted", pod.containers_place()))
 
     def own_images(self):
-        """The workload's own images, or None where nothing names any."""
+        """The images of the workload, or None if no document lists any."""
         if self.found.used:
             return self.found.used.images
         own = [image for document in self.found.expired for image in document.images]
@@ -377,10 +377,10 @@ class Plan:
             known = True
         return own if known else None
 
-    # What blocks
+    # Blocking findings
 
     def codes(self):
-        """The codes of all that blocks: of the packet and of the gate."""
+        """The codes of all blocking findings, of the packet and of the gate."""
         packet = self.tree["hardening_profile"]["validation"]["findings"]
         return {finding["code"] for finding in packet} | {code for code, _ in self.findings}
 
@@ -393,7 +393,7 @@ class Plan:
 
 
 def matches(entries, text):
-    """Any entry: the whole text, or what stands before a star at its end."""
+    """Whether an entry matches: the whole text, or a prefix followed by a star."""
     return any(text.startswith(entry[:-1]) if entry.endswith("*") else text == entry
                for entry in entries)
 
@@ -406,7 +406,7 @@ def covers(exemption, codes):
 
 
 def fits(exemption, request, claims, pod):
-    """All given fields must match; a value that the pod does not state matches nothing."""
+    """Whether all given fields match. A value that the pod does not have matches nothing."""
     stated = {"namespaces": request.namespace, "skill_refs": claims.skill_ref,
               "image_digests": claims.image_digest, "users": request.user,
               "service_accounts": pod.account()}
@@ -415,7 +415,7 @@ def fits(exemption, request, claims, pod):
 
 
 def find_exemption(request, claims, pod, world, now, codes):
-    """Of several the one that ends last, then bytewise by name."""
+    """Of several, the one that expires last, then bytewise by name."""
     fitting = [document for document in world.found_in(world.own, "SandboxExemption")
                if not document.is_expired(now) and covers(document, codes)
                and fits(document, request, claims, pod)]
@@ -427,7 +427,7 @@ def find_exemption(request, claims, pod, world, now, codes):
 
 
 def lapses(plan, exemption):
-    """Evidence or an exemption in use that lapses within the next 72 hours."""
+    """Evidence or an exemption in use that expires within the next 72 hours."""
     ends = [exemption.expires_at] if exemption else []
     used = plan.found.used
     if used:
@@ -438,12 +438,12 @@ def lapses(plan, exemption):
 
 
 def findings_text(findings):
-    """Whole entries, at most 4 KiB. The messages are the program's own."""
+    """Whole entries, at most 4 KiB. Messages are not compared."""
     return [{"code": code, "place": place} for code, place in findings]
 
 
 def add_plan(decision, plan):
-    """The audit annotations of a plan, with their bounds."""
+    """The audit annotations of a plan, within their limits."""
     fitted, cut = fit_packet(plan.packet)
     decision.packet, decision.input = plan.packet, redact_input(plan.input)
     decision.findings = plan.findings
@@ -460,7 +460,7 @@ def add_plan(decision, plan):
 
 
 def apply_levels(decision, levels, managed, controller, config, codes):
-    """Which of the three levels judge, and what a violation then means."""
+    """Which of the three levels apply, and the effect of a violation."""
     judges = {mode: levels[mode] == "required" or levels[mode] == "annotated" and managed
               for mode in MODES}
     only_warns = controller and config["defaults"]["controllers"] == "warn"
@@ -503,7 +503,7 @@ def is_exempt(request, pod, exempt):
 
 
 def decide_request(request, world, now):
-    """Section 3: the first row that fits decides."""
+    """Section 3: the first matching row decides."""
     config = world.config
     if request.kind not in TEMPLATES or request.operation in ("DELETE", "CONNECT") \
             or request.subresource in NOT_JUDGED or request.is_mirror_pod():
@@ -531,7 +531,7 @@ def decide_request(request, world, now):
 
 
 def decide(review, world, now):
-    """The decision for one AdmissionReview; BadRequest where the answer is HTTP 400."""
+    """The decision for one AdmissionReview. Raises BadRequest if the answer is HTTP 400."""
     request = Request(review)
     decision = decide_request(request, world, now)
     decision.annotations["subject"] = request.subject()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random planner inputs: near a good one, with what a careless reader gets wrong."""
+"""Random planner inputs: similar to a valid one, with values that are easily handled wrongly."""
 
 import json
 
@@ -56,7 +56,7 @@ FIELD_NAMES = ["x", "Network", "network ", "", "a b", "a=b", "x" * 64, "x" * 65,
 
 
 def moment_near(random, moment, days):
-    """A moment at, or a little beside, the edge of an age, with an offset."""
+    """A time at or near the limit of an age, with an offset."""
     nanoseconds = read_moment(moment) - random.choice([0, 0, days]) * 86400 * SECOND
     nanoseconds += random.choice([0, 0, 1, -1, SECOND, -SECOND])
     text = write_moment(nanoseconds)[:-1]
@@ -66,7 +66,7 @@ def moment_near(random, moment, days):
 
 
 def good_input(random):
-    """An input that is ready, more or less full."""
+    """An input that is ready, with more or fewer fields."""
     requirements = {"source_ref": SOURCES[0], "source_digest": DIGEST, "observed_at": BASE_MOMENT}
     if random.random() < 0.7:
         requirements["writable_paths"] = random.sample(PATHS[:8], random.randrange(3))
@@ -84,7 +84,7 @@ def good_input(random):
 
 
 def a_list(random, words):
-    """A list of words with now and then a wrong entry, or at the limit of items."""
+    """A list of words, sometimes with an invalid entry or with the maximum number of items."""
     if random.random() < 0.03:
         return [f"n{place}" for place in range(random.choice([99, 100, 101]))]
     items = random.choices(words, k=random.randrange(5))
@@ -184,7 +184,7 @@ CHANGES = [_set_somewhere, _drop_somewhere, _unknown_field, _identity, _times, _
 
 
 def planner_input(random):
-    """A good input with none to five changes."""
+    """A valid input with zero to five changes."""
     tree = good_input(random)
     for _ in range(random.randrange(6)):
         random.choice(CHANGES)(random, tree)
@@ -192,7 +192,7 @@ def planner_input(random):
 
 
 def _broken(random, text):
-    """A text that may not read any more."""
+    """The text with a change that can make it unreadable."""
     place = random.randrange(len(text) + 1)
     return random.choice([
         lambda: text[:place], lambda: text + random.choice(["x", "{}", " ", "\t", ",", "\u00a0"]),
@@ -240,7 +240,7 @@ GOOD_YAML = ["workload:", "  skill_ref: acme/report@1.4.0", "  class: batch", " 
 
 
 def yaml_text(random):
-    """A planner input as YAML, with one scalar, key or line that readers differ on."""
+    """A planner input as YAML, with one scalar, key or line that readers interpret differently."""
     lines = list(GOOD_YAML)
     place = random.randrange(len(lines))
     name, colon, _ = lines[place].partition(": ")

@@ -35,7 +35,7 @@ SUBRESOURCES = ["status", "binding", "eviction", "exec", "log", "proxy", "attach
 
 
 class ReviewMaker:
-    """Makes reviews near the evidence of the world."""
+    """Makes reviews similar to the evidence of the world."""
 
     def __init__(self, random, workloads):
         self.random, self.workloads = random, workloads
@@ -45,7 +45,7 @@ class ReviewMaker:
         return self.random.choice(values)
 
     def requirements_tree(self):
-        """Fields of the annotation: what may narrow, broaden, conflict or be wrong."""
+        """Fields of the annotation that narrow, broaden, conflict or are invalid."""
         fields = {"network": [True, False, None, "no"], "writable_paths": [[], ["tmp"], ["tmp/results/a"], PATHS[:3], None],
                   "env_allowlist": [[], NAMES[:2], ["A"], ["TOKEN=x"], None, "A"], "cwd_policy": ["skill-directory", "workspace",
                                                                                           "custom", "home", " ", 1],
@@ -145,7 +145,7 @@ class ReviewMaker:
         return tree
 
     def spoil(self, tree):
-        """Put a wrong value somewhere into what the gate reads."""
+        """Put a wrong value into a field that the gate reads."""
         path = []
         while isinstance(tree, (dict, list)) and tree:
             key = self.random.choice(list(tree) if isinstance(tree, dict) else list(range(len(tree))))
@@ -155,7 +155,7 @@ class ReviewMaker:
         holder[key] = copy.deepcopy(self.random.choice(ODD))
 
     def change(self, tree, kind):
-        """An old object: the same, nearly the same, or another."""
+        """An old object: equal, nearly equal, or another."""
         roll = self.random.random()
         if roll < 0.35:
             return copy.deepcopy(tree)
@@ -208,7 +208,7 @@ class ReviewMaker:
         return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
 
     def enlarge(self, request):
-        """More than fits into a message, an annotation, a packet or a list."""
+        """Values that are too large for a message, an annotation, a packet or a list."""
         metadata, spec = request["object"].setdefault("metadata", {}), request["object"].get("spec")
         if not isinstance(spec, dict) or not isinstance(metadata, dict) or \
                 not isinstance(metadata.get("annotations") or {}, dict):
@@ -233,7 +233,7 @@ class ReviewMaker:
                 self.choice("source_ref", "x" * 5000, "unknown"): item * 3}
 
     def spoil_request(self, request):
-        """Mostly no readable review any more (HTTP 400), sometimes only odd."""
+        """Change the review so that it is usually unreadable (HTTP 400), sometimes only unusual."""
         name = self.choice("uid", "kind", "operation", "namespace", "userInfo", "name", "subResource", "object", "kind", "operation")
         if maybe(self.random, 0.4):
             request.pop(name, None)

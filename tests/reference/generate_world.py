@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random worlds: signed evidence, keyring, configuration, as a folder that the program reads."""
+"""Random worlds: signed evidence, keyring, configuration, as a directory that the program reads."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ KEY_KINDS = {"alpha": ["-algorithm", "ed25519"],
              "delta": ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"],
              "stranger": ["-algorithm", "ed25519"]}
 DIGEST_OPTION = {"beta": ["-digest", "sha256"], "delta": ["-digest", "sha384"]}
-SAME_KEY = {"alias": "alpha"}  # two ids, one key: it counts once
+SAME_KEY = {"alias": "alpha"}  # two ids with one key, which counts once
 NAMESPACES = ["payments", "scratch", "staging", "odd", "plain", "sandgate-system", "gate-ns", "absent"]
 SKILLS = [f"acme/{name}@1.0.0" for name in "abcdef"]
 DIGESTS = ["sha256:" + f"{place:02x}" * 32 for place in range(1, 9)]
@@ -40,7 +40,7 @@ WAIVABLE = ["gate.annotation.missing", "gate.annotation.unknown", "gate.annotati
 
 
 class Keys:
-    """Private keys of one run, made by openssl."""
+    """The private keys of a run, made by openssl."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -67,13 +67,13 @@ def maybe(random, chance):
 
 
 class WorldMaker:
-    """Writes one world into a folder."""
+    """Writes one world into a directory."""
 
     def __init__(self, random, folder, keys):
         self.random, self.keys = random, keys
         self.folder = pathlib.Path(folder)
         self.revoked, self.count, self.workloads = [], 0, []
-        self.dirt = random.choice([0.1, 0.1, 0.5, 1])  # how often things are wrong in this world
+        self.dirt = random.choice([0.1, 0.1, 0.5, 1])  # probability of errors in this world
         self.own = random.choice(["sandgate-system", "sandgate-system", "gate-ns", ""])
         for name in ("evidence", "keyring"):
             (self.folder / name).mkdir(parents=True)
@@ -82,7 +82,7 @@ class WorldMaker:
         return self.random.choice(values)
 
     def rarely(self, chance):
-        """True with this chance, less often in a clean world."""
+        """True with this probability, less often in a world with few errors."""
         return maybe(self.random, chance * self.dirt)
 
     def some(self, values, most=3):
@@ -192,10 +192,10 @@ class WorldMaker:
             tree.pop(self.choice("reason", "expires_at"))
         return tree
 
-    # Flaws
+    # Errors
 
     def flawed_tree(self, tree):
-        """A tree that is mostly no valid document any more."""
+        """Change the document so that it is usually invalid."""
         holder = self.random.choice([tree] + [value for value in tree.values() if isinstance(value, dict)])
         name = self.random.choice(list(holder)) if holder else "x"
         change = self.random.randrange(5)
@@ -219,7 +219,7 @@ class WorldMaker:
             text.replace("Sandbox", "sandbox"), text + "\n" * (65536 - len(text.encode())))
 
     def signatures(self, data):
-        """Mostly one good signature; sometimes two, none, a broken one, somebody else's."""
+        """Usually one valid signature; sometimes two, none, a broken one, or one of another key."""
         random, keys = self.random, self.keys
         signed = {key_id: keys.sign(key_id, data)
                   for key_id in random.sample(self.ids, random.choice([1, 1, 1, 2, 2]))}

@@ -21,7 +21,7 @@ def repository_path(name):
 
 
 def pinned_digest(reference):
-    """The digest of `<name>[:tag]@sha256:<hex>`, or None where nothing is pinned."""
+    """The digest of `<name>[:tag]@sha256:<hex>`, or None if the image is not pinned."""
     match = REFERENCE.match(reference or "")
     if not match or len(repository_path(match.group("name"))) > MAX_PATH:
         return None

@@ -20,11 +20,11 @@ PSS = ["-pkeyopt", "rsa_padding_mode:pss", "-pkeyopt", "rsa_pss_saltlen:32"]
 
 
 class Refused(Exception):
-    """A keyring that counts as a whole or not at all."""
+    """The keyring is invalid as a whole."""
 
 
 def openssl(*arguments, data=b""):
-    """Standard output of openssl, or None where it fails."""
+    """Standard output of openssl, or None if it fails."""
     done = subprocess.run(["openssl", *arguments], input=data, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
@@ -52,7 +52,7 @@ class Key:
 
     @staticmethod
     def _tries(about):
-        """The arguments of openssl for each form of signature that this key may make."""
+        """The arguments of openssl for each accepted form of signature of this key."""
         if about.startswith("ED25519"):
             return [[]]
         if "prime256v1" in about:
@@ -66,11 +66,11 @@ class Key:
         return pss if about.startswith("RSA-PSS") else [["-digest", "sha256"]] + pss
 
     def _modulus(self):
-        """The number of an RSA key, whatever its algorithm identifier says."""
+        """The modulus of an RSA key, for any algorithm identifier."""
         return openssl("rsa", "-pubin", "-noout", "-modulus", data=self.pem)
 
     def verifies(self, data, signature):
-        """Whether the signature over the data is this key's."""
+        """Whether this key made the signature over the data."""
         return any(_verify(self.pem, data, signature, tuple(way)) for way in self.tries)
 
 
@@ -86,7 +86,7 @@ def _verify(pem, data, signature, way):
 
 
 def _blocks(text):
-    """The PUBLIC KEY blocks of a file; BEGIN and END stand on lines of their own."""
+    """The PUBLIC KEY blocks of a file. BEGIN and END must be on separate lines."""
     block, blocks = None, []
     for line in (line.strip(BLANKS) for line in text.splitlines()):
         begin = BEGIN.match(line)
@@ -114,7 +114,7 @@ def _key(pem):
 
 
 def load_keyring(folder):
-    """{key id: [Key]} of a folder, or Refused."""
+    """{key id: [Key]} of a directory. Raises Refused."""
     keyring = {}
     for path in sorted(pathlib.Path(folder).glob("*.pem")):
         if not KEY_ID.match(path.stem) or len(path.stem) > MAX_KEY_ID:
@@ -126,7 +126,7 @@ def load_keyring(folder):
 
 
 def verifying_keys(annotations, data, keyring):
-    """{key id: Key that verifies} of the signatures in a ConfigMap's annotations."""
+    """{key id: the Key that verifies} for the signatures in the annotations of a ConfigMap."""
     found = {}
     for name, text in annotations.items():
         key_id = name.removeprefix(SIGNATURE_PREFIX)

@@ -13,7 +13,7 @@ EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 
 
 def read_moment(text):
-    """Nanoseconds since 1970, or None where the text is no moment."""
+    """Nanoseconds since 1970, or None if the text is not a valid time."""
     match = FORM.match(text)
     if not match:
         return None
@@ -35,7 +35,7 @@ def read_moment(text):
 
 
 def write_moment(nanoseconds):
-    """Whole seconds UTC with Z, a fraction cut off (gate-v1, section 5)."""
+    """Whole seconds in UTC with Z, without the fraction (gate-v1, section 5)."""
     seconds = nanoseconds // SECOND
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
     return f"{moment.year:04}" + moment.strftime("-%m-%dT%H:%M:%SZ")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The planner contract (hardening-v1.md) written a second time, from its text alone.
+"""The planner contract (hardening-v1.md) implemented a second time, only from its text.
 
-plan(tree, provenance) gives the packet as compact JSON text; redact_input and fit_packet are
-what the gate does with input and packet in its audit annotations (gate-v1, section 7).
+plan(tree, provenance) returns the packet as compact JSON text. redact_input and fit_packet prepare
+input and packet for the audit annotations of the gate (gate-v1, section 7).
 """
 
 import json
@@ -83,12 +83,12 @@ RISK = ("The Runx sandbox declaration governs filesystem, environment, and coars
 
 
 def is_number(value):
-    """A JSON number: bool is none, though Python says so."""
+    """Whether it is a JSON number. In Python a bool is a number too, but not here."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_too_long(text):
-    """Over the limit of a text, trimmed as it is used."""
+    """Whether a text, trimmed as it is used, is over the limit."""
     return len(trim(text).encode("utf-8")) > MAX_TEXT_BYTES
 
 
@@ -98,7 +98,7 @@ def has_credentials(text):
 
 
 def is_empty_control(value):
-    """Empty, for the four unsupported controls ("Input")."""
+    """Whether one of the four unsupported controls is empty ("Input")."""
     if isinstance(value, str):
         return trim(value) == ""
     return value is None or value is False or value == [] and isinstance(value, list) \
@@ -106,7 +106,7 @@ def is_empty_control(value):
 
 
 def normalise_path(path):
-    """Empty and '.' segments dropped, a leading '/' kept, nothing left is '.' (or '/')."""
+    """The path without empty and '.' segments. A leading '/' is kept; an empty path is '.' (or '/')."""
     segments = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/"):
         return "/" + "/".join(segments)
@@ -114,7 +114,7 @@ def normalise_path(path):
 
 
 def has_parent_segment(path):
-    """A segment '..', split at '/' and at a backslash."""
+    """Whether there is a segment '..', separated by '/' or a backslash."""
     return ".." in re.split(r"[/\\]", path)
 
 
@@ -137,7 +137,7 @@ def compact(value):
 
 
 class Findings:
-    """Findings, each once, in the contract's order."""
+    """Findings without duplicates, in the order of the contract."""
 
     def __init__(self):
         self.seen = set()
@@ -157,7 +157,7 @@ class Findings:
 
 
 class Fields:
-    """The readable fields of one object; what is wrong in it becomes findings."""
+    """The readable fields of one object. Errors become findings."""
 
     def __init__(self, tree, schema, prefix, findings):
         self.values, self.wrong = {}, set()
@@ -203,7 +203,7 @@ class Fields:
         return trim(value)
 
     def read_list(self, field, value):
-        """A list of (place in the given list, text): a wrong entry is left out."""
+        """A list of (place in the given list, text). Wrong entries are omitted."""
         if not isinstance(value, list):
             return self.refuse(field, "list")
         if len(value) > MAX_ITEMS:
@@ -225,7 +225,7 @@ class Fields:
 
 
 def check_identity(workload, findings):
-    """Section "Identity": exactly one, of the right form; a wrong type counts as present."""
+    """Section "Identity": exactly one, in the right form. A wrong type counts as present."""
     names = ("image_digest", "skill_ref")
     present = [name for name in names if name in workload.values or name in workload.wrong]
     if len(present) != 1:
@@ -250,7 +250,7 @@ def check_moment(name, text, findings):
 
 
 def check_max_age(root, findings):
-    """The greatest age in days; a value that is no such number counts as absent."""
+    """The maximum age in days. An invalid value counts as absent."""
     days = root.get("max_age_days", DEFAULT_AGE_DAYS)
     if days != days or not 1 <= days <= MAX_AGE_DAYS or days != int(days):
         findings.add("sandbox.requirements.max_age",
@@ -270,7 +270,7 @@ def check_source(requirements, findings):
 
 
 def check_age(root, requirements, findings):
-    """Section "Time": stale below zero or above the greatest age."""
+    """Section "Time": stale if the age is negative or over the maximum."""
     as_of = check_moment("as_of", root.get("as_of"), findings)
     observed = check_moment("observed_at", requirements.get("observed_at"), findings)
     days = check_max_age(root, findings)
@@ -279,7 +279,7 @@ def check_age(root, requirements, findings):
 
 
 def check_paths(given, findings):
-    """The writable paths, normalised, once, sorted ("Paths and names")."""
+    """The writable paths, normalised, sorted, without duplicates ("Paths and names")."""
     paths = set()
     for place, text in given:
         path = normalise_path(text)
@@ -297,7 +297,7 @@ def check_paths(given, findings):
 
 
 def check_names(given, findings):
-    """The environment names, once, sorted; what is no name stays out. None where absent."""
+    """The environment names, sorted, without duplicates and invalid names. None if absent."""
     if given is None:
         return None
     names = set()
@@ -311,7 +311,7 @@ def check_names(given, findings):
 
 
 def check_cwd(requirements, findings):
-    """The working directory policy; another value is a finding and shows the default."""
+    """The working directory policy. An unknown value is a finding and is replaced by the default."""
     policy = requirements.get("cwd_policy", CWD_POLICIES[0])
     if policy not in CWD_POLICIES:
         findings.add("sandbox.cwd_policy.invalid", "unsupported cwd_policy")
@@ -320,7 +320,7 @@ def check_cwd(requirements, findings):
 
 
 def check_controls(requirements, findings):
-    """The four controls that Runx does not express."""
+    """The four controls that Runx does not support."""
     wanted = [name for name in CONTROLS if not is_empty_control(requirements.get(name))]
     if wanted:
         findings.add("sandbox.control.unsupported",
@@ -328,7 +328,7 @@ def check_controls(requirements, findings):
 
 
 def check_baseline(baseline, declaration, findings):
-    """The ceilings; an absent field is none."""
+    """The ceilings. An absent field sets none."""
     if declaration["network"] and baseline.get("network_allowed") is False:
         findings.add("sandbox.baseline.network", "baseline forbids network access")
     if baseline.get("require_enforcement") and not declaration["require_enforcement"]:
@@ -348,14 +348,14 @@ def check_baseline(baseline, declaration, findings):
 
 
 def is_reserved(name):
-    """A name of Runx itself ("Declaration and admission", 1)."""
+    """Whether the name is reserved by Runx ("Declaration and admission", 1)."""
     upper = name.upper()
     return upper.startswith("RUNX_RECEIPT_SIGN_") or \
         upper.startswith("RUNX_") and any(word in upper for word in RESERVED_WORDS)
 
 
 def admission_reasons(declaration):
-    """The reasons of a denial, in the contract's order; none where it allows."""
+    """The reasons of a denial, in the order of the contract. None if it allows."""
     reasons, paths = [], declaration["writable_paths"]
     reserved = [name for name in declaration["env_allowlist"] or [] if is_reserved(name)]
     if reserved:
@@ -371,7 +371,7 @@ def admission_reasons(declaration):
     return reasons
 
 
-# Putting it together
+# The packet
 
 
 def declare(requirements, findings):
@@ -401,7 +401,7 @@ def decide(declaration, reasons, findings):
 
 
 def shown(text):
-    """A text that may carry credentials, as the packet shows it."""
+    """A text that can contain credentials, in the form of the packet."""
     return REDACTED if has_credentials(text) else text
 
 
@@ -468,7 +468,7 @@ def plan(tree, provenance=UNSIGNED):
 
 
 def audit_size(text):
-    """Bytes of a text as it stands in the audit log, which Go's JSON encoder writes: escaped,
+    """Bytes of a text in the audit log, which the JSON encoder of Go writes: escaped,
     with '<', '>', '&', U+2028 and U+2029 as six bytes each."""
     size = len(json.dumps(text, ensure_ascii=False).encode("utf-8")) - 2
     size += 5 * sum(text.count(char) for char in "<>&")
@@ -476,7 +476,7 @@ def audit_size(text):
 
 
 def _redact_entry(item, names):
-    """A list's entry: a wrong type is 0, no name is '=', an overlong one 4,097 '='."""
+    """An entry of a list. A wrong type becomes 0, an invalid name '=', a too long one 4,097 '='."""
     if not isinstance(item, str):
         return 0
     if names and is_too_long(item):
@@ -511,7 +511,7 @@ OBJECTS = {"workload": WORKLOAD, "requirements": REQUIREMENTS, "baseline": BASEL
 
 
 def redact_input(tree, schema=None):
-    """The planner's input with hidden what the packet hides; it plans to the same packet."""
+    """The input of the planner without the values that the packet hides. It gives the same packet."""
     result = {}
     schema = schema or ROOT
     for name, value in tree.items():
@@ -543,7 +543,7 @@ def _cut_texts(tree):
 
 
 def _lists(tree):
-    """The packet's lists in its own order."""
+    """The lists of the packet in its order."""
     if isinstance(tree, list):
         return [tree]
     return [found for value in tree.values() for found in _lists(value)] \
@@ -551,7 +551,7 @@ def _lists(tree):
 
 
 def fit_packet(packet):
-    """(packet text of at most 16 KiB as the audit log counts, whether it was cut)."""
+    """(packet text of at most 16 KiB in the audit log, whether it was shortened)."""
     if audit_size(packet) <= MAX_PACKET_BYTES:
         return packet, False
     tree = json.loads(packet)

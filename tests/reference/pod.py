@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the gate reads of an object: annotations, images, account, runtime class
+"""The parts of an object that the gate reads: annotations, images, account, runtime class
 (gate-v1, sections 1, 3 and 6)."""
 
 PREFIX = "sandbox.runx.dev/"
@@ -18,11 +18,11 @@ CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 
 
 class Wrong(Exception):
-    """A value that is not of the type that the gate reads."""
+    """A value that does not have the type that the gate requires."""
 
 
 def as_map(value):
-    """An object; null counts as absent."""
+    """The value as an object. null counts as absent."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -45,14 +45,14 @@ def as_text(value):
 
 
 def entry(item):
-    """An entry of a list of objects: null is none."""
+    """An entry of a list of objects. null is not allowed."""
     if not isinstance(item, dict):
         raise Wrong
     return item
 
 
 def readable(function, *arguments):
-    """The result, or None where a value is of a wrong type."""
+    """The result, or None if a value has a wrong type."""
     try:
         return function(*arguments)
     except Wrong:
@@ -60,12 +60,12 @@ def readable(function, *arguments):
 
 
 def is_ours(key):
-    """Under our prefix, without regard to ASCII case."""
+    """Whether a key has our prefix, ignoring ASCII case."""
     return key[: len(PREFIX)].encode().lower() == PREFIX.encode()
 
 
 def our_annotations(holder):
-    """{key: value} of ours in an object's metadata."""
+    """{key: value} of our annotations in the metadata of an object."""
     annotations = as_map(as_map(holder.get("metadata")).get("annotations"))
     ours = {key: value for key, value in annotations.items() if is_ours(key)}
     if not all(isinstance(value, str) for value in ours.values()):
@@ -74,7 +74,7 @@ def our_annotations(holder):
 
 
 def find_template(kind, tree):
-    """The innermost pod template, for a pod the object itself."""
+    """The innermost pod template; for a pod, the object itself."""
     for step in TEMPLATES[kind]:
         if not isinstance(tree, dict):
             raise Wrong
@@ -99,7 +99,7 @@ def volume_images(spec):
 
 
 class Pod:
-    """An object of a judged kind as the gate reads it; what cannot be read is None."""
+    """An object of a judged kind as the gate reads it. Unreadable parts are None."""
 
     def __init__(self, kind, tree):
         self.kind = kind
@@ -118,29 +118,29 @@ class Pod:
         return self.kind != ("", "Pod")
 
     def is_usable(self):
-        """Section 3: all that the gate reads is of its type, and there is a container."""
+        """Section 3: all values that the gate reads have the right type, and there is a container."""
         return (self.annotations is not None and self.own is not None and self.spec is not None
                 and None not in self.lists and bool(self.lists[0])
                 and all(isinstance(self.spec.get(name), (str, type(None)))
                         for name in ("serviceAccountName", "runtimeClassName")))
 
     def is_managed(self):
-        """Any annotation of ours, or annotations that cannot be read."""
+        """Whether there is one of our annotations, or annotations are unreadable."""
         return self.annotations is None or self.own is None or bool(self.annotations or self.own)
 
     def same_as(self, old):
-        """Row "unchanged": images and annotations alike; what cannot be read differs."""
+        """Row "unchanged": equal images and annotations. Unreadable parts count as changed."""
         mine, others = ([pod.annotations, pod.own, pod.references()] for pod in (self, old))
         return None not in mine and None not in others and mine == others
 
     def references(self):
-        """The ordered references of each of the four lists, None where unreadable."""
+        """The ordered references of each of the four lists. None if unreadable."""
         if self.lists is None or None in self.lists:
             return None
         return self.lists[:3] + [[reference for _, reference in self.lists[3]]]
 
     def images(self):
-        """[(place from the object's root, reference)] of a usable pod."""
+        """[(place from the root of the object, reference)] of a usable pod."""
         root = "".join(step + "." for step in TEMPLATES[self.kind]) + "spec."
         found = [(f"{root}{name}[{place}].image", reference)
                  for name, references in zip(CONTAINER_LISTS, self.lists)

@@ -2,8 +2,8 @@
 """Strict readers: text to tree.
 
 JSON and YAML as the contracts read them (gate-v1, section 11, hardening-v1, section 1).
-Trees are plain Python values: dict, list, str, bool, int, float, None. A text that has two
-readings raises Unreadable with its line and column (from 1, in bytes).
+Trees are plain Python values: dict, list, str, bool, int, float, None. An ambiguous text
+raises Unreadable with its line and column (from 1, in bytes).
 """
 
 import json
@@ -21,7 +21,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Unreadable(Exception):
-    """A text that cannot be read in exactly one way."""
+    """A text that is invalid or ambiguous."""
 
     def __init__(self, what, line=1, column=1):
         super().__init__(f"{line}:{column}: {what}")
@@ -29,12 +29,12 @@ class Unreadable(Exception):
 
 
 def trim(text):
-    """Text without the ASCII blanks at its ends (section 11: U+0009 to U+000D and U+0020)."""
+    """The text without ASCII blanks at its ends (section 11: U+0009 to U+000D and U+0020)."""
     return text.strip(BLANKS)
 
 
 def decode(data):
-    """Bytes to text: UTF-8 alone, a byte order mark at the start skipped."""
+    """Bytes to text: only UTF-8; a byte order mark at the start is skipped."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise Unreadable("UTF-16")
     try:
@@ -45,7 +45,7 @@ def decode(data):
 
 
 def _place(before):
-    """Line and column (bytes, from 1) of what follows the given text."""
+    """Line and column (in bytes, from 1) of the end of the text."""
     lines = re.split("\r\n|\r|\n", before)
     return len(lines), len(lines[-1].encode("utf-8", "surrogatepass")) + 1
 
@@ -58,7 +58,7 @@ def _unreadable(text, index, what):
 
 
 def _json_depth(text):
-    """Refuse nesting over MAX_DEPTH before a recursive reader sees it."""
+    """Reject nesting over MAX_DEPTH before a recursive reader reads it."""
     depth, quoted, escaped = 0, False, False
     for index, char in enumerate(text):
         if quoted:
@@ -79,7 +79,7 @@ def _json_depth(text):
 
 
 def _json_text(text, nul):
-    """Check one text of a JSON document; nul stands for U+0000, None refuses it."""
+    """Check one string of a JSON document. nul replaces U+0000; None rejects it."""
     if SURROGATE.search(text):
         raise Unreadable("lone surrogate")
     if "\0" in text:
@@ -98,7 +98,7 @@ def _no_constant(name):
 
 
 def read_json(text, nul=None):
-    """Strict JSON. In a review nul is U+FFFD (section 11), elsewhere NUL is refused."""
+    """Strict JSON. In a review nul is U+FFFD (section 11); otherwise NUL is rejected."""
     text = text.removeprefix(BOM)
     _json_depth(text)
 
@@ -133,7 +133,7 @@ def _json_values(tree, nul):
 
 
 class _Scanner(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
-    """Events of PyYAML; a tab may separate tokens where it is no indentation."""
+    """Events of PyYAML, but a tab can separate tokens if it is not indentation."""
 
     def __init__(self, text):
         yaml.reader.Reader.__init__(self, text)
@@ -150,7 +150,7 @@ class _Scanner(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
 
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?$")
-# Plain scalars that are something else than text for YAML 1.1 or for YAML 1.2's core schema.
+# Plain scalars that are not text in YAML 1.1 or in the core schema of YAML 1.2.
 TWO_READINGS = [re.compile(pattern + "$") for pattern in (
     r"(?i:yes|no|on|off|y|n|true|false|null)",
     r"[-+]?0b[01_]+",
@@ -168,7 +168,7 @@ TWO_READINGS = [re.compile(pattern + "$") for pattern in (
 
 
 def plain_scalar(text):
-    """The value of a plain scalar (section 11); ValueError where YAML 1.1 and 1.2 differ."""
+    """The value of a plain scalar (section 11). ValueError if YAML 1.1 and 1.2 differ."""
     if text in ("", "~", "null"):
         return None
     if text in ("true", "false"):
@@ -181,7 +181,7 @@ def plain_scalar(text):
 
 
 class _Builder:
-    """One document out of events, refusing all that section 11 refuses."""
+    """Builds one document from events. Rejects everything that section 11 rejects."""
 
     def __init__(self, text, nul):
         self.text, self.nul = text, nul
@@ -194,7 +194,7 @@ class _Builder:
         return self.events.get_event()
 
     def document(self):
-        """The one document of the text; None where there is none."""
+        """The document of the text. None if there is none."""
         self.next()
         event = self.next()
         if isinstance(event, yaml.StreamEndEvent):
@@ -265,7 +265,7 @@ class _Builder:
 
 
 def _refuse_breaks(text):
-    """Unescaped U+0085, U+2028, U+2029: line ends for YAML 1.1, none for 1.2."""
+    """Unescaped U+0085, U+2028, U+2029: line ends in YAML 1.1, but not in 1.2."""
     for index, char in enumerate(text):
         if char in YAML_ONLY_BREAKS:
             raise _unreadable(text, index, "line end of YAML 1.1 alone")
@@ -290,7 +290,7 @@ def read_yaml(text, nul=None):
 
 
 def read_either_at(text):
-    """JSON if it reads as strict JSON, else YAML (section 1): (tree, place of the value)."""
+    """JSON if it is strict JSON, otherwise YAML (section 1): (tree, place of the value)."""
     try:
         tree = read_json(text)
     except (Unreadable, RecursionError):
@@ -300,5 +300,5 @@ def read_either_at(text):
 
 
 def read_either(text):
-    """JSON or YAML text of ours to tree."""
+    """A JSON or YAML text of our own to tree."""
     return read_either_at(text)[0]

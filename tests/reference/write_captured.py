@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write the right answers for the captured reviews, by the reference gate.
+"""Write the expected answers for the captured reviews, by the reference gate.
 
 usage: write_captured.py CAPTURED_DIR CONFIG MOMENT > expected.json
 
-The table says with which configuration and at which moment the answers hold.
+The output names the configuration and the time for which the answers are right.
 """
 
 import json
@@ -25,7 +25,7 @@ def packet_codes(decision):
 
 
 def row(decision):
-    """One answer; `subject` and the exact packet by its digest."""
+    """One answer, with the subject and the digest of the exact packet."""
     annotations = decision.annotations
     return {
         "allowed": decision.allowed,
