@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commands that a newcomer needs; CMakePresets.json holds what each build is.
-# Nothing is hidden here: each target can be typed by hand.
+# Short commands for development. CMakePresets.json defines the builds. Each recipe can also be run by hand.
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Of a fuzz run, for each target.
+# Seconds of `make fuzz` for each target.
 SECONDS ?= 60
-# Of `make e2e`: 1.35, 1.37 or both; tests with these words in their names
+# For `make e2e`: RELEASES is 1.35, 1.37 or both; ONLY selects tests with these words in their names.
 RELEASES ?=
 ONLY ?=
 
-# Read by CMake where a folder is configured for the first time.
+# CMake reads these when it configures a build directory for the first time.
 ifneq ($(shell command -v ninja 2>/dev/null),)
 export CMAKE_GENERATOR ?= Ninja
 endif
@@ -23,11 +22,11 @@ endif
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
 .PHONY: help
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: all
-all: ## build/sandgate (RelWithDebInfo)
+all: ## build build/sandgate (RelWithDebInfo)
 	cmake --preset dev -B $(BUILD)
 	cmake --build $(BUILD)
 
@@ -36,32 +35,32 @@ setup: ## install what is missing to build, run and test (apt-get, sudo where ne
 	.cmake/setup build run test
 
 .PHONY: run
-run: ## the gate with development certificates and sample evidence, until Ctrl-C
+run: ## run the gate with development certificates and sample evidence, until Ctrl-C
 	.cmake/setup build run
 	$(MAKE) all
 	tests/demo/run $(BUILD)/sandgate
 
 .PHONY: test
-test: ## every test that needs no cluster, with sanitizers
+test: ## every test that needs no cluster, without and with sanitizers
 	.cmake/setup build test
 	tests/run-all
 
-# Programs of a cluster that are built already: E2E_BIN_1_35=… E2E_BIN_1_37=…; tests: ONLY="some words"; see its page.
+# E2E_BIN_1_35=… and E2E_BIN_1_37=… name directories with programs that are already built. See tests/e2e/README.md.
 .PHONY: e2e
-e2e: ## the gate in real control planes, the oldest and the newest (needs root and Go)
+e2e: ## test the gate in real control planes, the oldest and the newest (needs root and Go)
 	.cmake/setup build run e2e
 	$(MAKE) image-root
 	PATH="$$PATH:/usr/local/go/bin" /usr/bin/python3 -B tests/e2e/run $(if $(ONLY),--only "$(ONLY)") $(RELEASES)
 	$(if $(ONLY),,PATH="$$PATH:/usr/local/go/bin" SANDGATE=$(CURDIR)/build-release/sandgate tests/charts/run $(RELEASES))
 
 .PHONY: browser
-browser: ## the report's page in headless Chromium (npm brings the driver)
+browser: ## test the report page in headless Chromium (npm installs the driver)
 	.cmake/setup build browser
 	$(MAKE) all
 	tests/browser/run $(BUILD)/sandgate
 
 .PHONY: lint
-lint: ## format, the rules of the repository, warnings of two compilers, static analysis
+lint: ## check format, rules of the repository, warnings of two compilers, static analysis
 	.cmake/setup build test lint
 	tests/lint/run
 
@@ -71,32 +70,32 @@ format: ## format the C files by .clang-format
 	tests/lint/run --format
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
+fuzz: ## run each fuzz target for SECONDS=60, from the corpus in tests/fuzz/corpus
 	.cmake/setup build fuzz
 	tests/fuzz/run $(SECONDS)
 
 .PHONY: bench
-bench: ## requests a second and latency, against nginx and a webhook in Go, as ratios
+bench: ## requests per second and latency, as ratios to nginx and to a webhook in Go
 	.cmake/setup build run bench
 	tests/bench/run
 
 .PHONY: image-root
-image-root: ## the file tree of the container image, in build/image-root (no container engine needed)
+image-root: ## make the file tree of the container image in build/image-root (needs no container engine)
 	.cmake/setup build
 	cmake --preset release
 	cmake --build build-release
 	webhook/image-root build-release/sandgate $(BUILD)/image-root
 
-# docker, podman or buildah's docker-like command
+# docker, podman, or the docker-compatible command of buildah
 ENGINE ?= docker
 .PHONY: image
-image: ## the container image sandgate, by ENGINE=docker or podman
+image: ## build the container image sandgate with ENGINE=docker or podman
 	$(ENGINE) build -f webhook/Dockerfile -t sandgate --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
 
 .PHONY: install
-install: all ## into DESTDIR and PREFIX=/usr/local
+install: all ## install into DESTDIR and PREFIX=/usr/local
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --strip --prefix "$(PREFIX)"
 
 .PHONY: clean
-clean: ## remove every build folder
+clean: ## remove every build directory
 	rm -rf $(BUILD) build-release build-plain build-asan build-tsan build-clang build-analyzer build-fuzz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sandgate_embed(OUT file.c NAME symbol_prefix FILES a b): each file as bytes in the program, with a NUL behind them.
-# For a.css with the prefix page_: `extern const char page_a_css[]; extern const unsigned long page_a_css_bytes;`
+# sandgate_embed(OUT file.c NAME symbol_prefix FILES a b): writes a C file with the bytes of each file, followed by NUL.
+# For a.css with the prefix page_: `extern const unsigned char page_a_css[]; extern const unsigned long page_a_css_bytes;`
 function(sandgate_embed)
     cmake_parse_arguments(ARG "" "OUT;NAME" "FILES" ${ARGN})
     set(text "/* Made by .cmake/Embed.cmake. */\n")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two interface targets, linked by every target of ours and by nothing else.
-#   sandgate_warnings   what the code must be free of
-#   sandgate_hardening  what the shipped binary must carry
+# Two interface targets, linked by all our targets and by no others.
+#   sandgate_warnings   compiler warnings
+#   sandgate_hardening  hardening of the installed binary, and sanitizers
 include(CheckCCompilerFlag)
 include(CheckLinkerFlag)
 
-# A flag on these lists is required: a misspelt one must break the configure step.
+# Every flag of these lists is required: an unknown one fails the configure step.
 function(sandgate_require_flag target flag)
     string(MAKE_C_IDENTIFIER "HAVE${flag}" var)
     set(CMAKE_REQUIRED_FLAGS "-Werror")
@@ -54,6 +54,6 @@ if(SANDGATE_SANITIZE)
     target_link_options(sandgate_hardening INTERFACE -fsanitize=${SANDGATE_SANITIZE})
 endif()
 if(SANDGATE_FUZZ)
-    # what is fuzzed must tell where it has been: the libraries, not the targets alone
+    # The libraries, not only the fuzz targets, must be instrumented for coverage.
     target_compile_options(sandgate_hardening INTERFACE -fsanitize=fuzzer-no-link)
 endif()

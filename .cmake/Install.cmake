@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where. kubectl finds kubectl-sandgate on the path and offers it as `kubectl sandgate`.
+# The files of `cmake --install`. kubectl finds kubectl-sandgate on the path and runs it as `kubectl sandgate`.
 include(GNUInstallDirs)
 install(TARGETS sandgate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 file(CREATE_LINK sandgate ${PROJECT_BINARY_DIR}/kubectl-sandgate SYMBOLIC)

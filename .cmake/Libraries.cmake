@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries we stand on, with the oldest version that was tried (Debian 12).
+# The required libraries, with the oldest tested version (Debian 12).
 find_package(PkgConfig REQUIRED)
 
 function(sandgate_library name module version package)
     pkg_check_modules(${name} IMPORTED_TARGET GLOBAL ${module}>=${version})
     if(NOT ${name}_FOUND)
-        message(FATAL_ERROR "${module} ${version} or newer is needed: on Debian and Ubuntu, apt-get install ${package} (or: make setup)")
+        message(FATAL_ERROR "${module} ${version} or newer is required: on Debian and Ubuntu, apt-get install ${package} (or: make setup)")
     endif()
 endfunction()
 

@@ -88,7 +88,7 @@ class MakeCerts(Case):
 
     def test_a_directory_with_other_files_is_not_changed(self):
         self.write("out/tls.crt", "mine")
-        self.assertIn("holds files that this script did not make", self.make(1))
+        self.assertIn("contains files that this script did not make", self.make(1))
         self.assertEqual(os.listdir(self.made), ["tls.crt"])
         self.assertEqual((self.made / "tls.crt").read_text(), "mine")
 
