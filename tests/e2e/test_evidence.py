@@ -68,7 +68,7 @@ class Evidence(Case):
         self.publish(requirements(expires_at=moment(8)), team)
         done = self.control.apply(pod("first", team))
         self.assertEqual((done.status, done.out), (0, "pod/first created\n"), done.err)
-        self.assertIn("Warning: ", done.err, "it lapses within 72 hours")
+        self.assertIn("Warning: ", done.err, "it expires within 72 hours")
         eventually(lambda: self.denied(team, "gate.evidence.expired"), "a denial", seconds=20)
 
     def test_newer_evidence_replaces_older(self):
@@ -88,7 +88,7 @@ class Evidence(Case):
                      self.world.gate.namespace)
         done = self.control.apply(pod("first", team))
         self.assertEqual((done.status, done.out), (0, "pod/first created\n"), done.err)
-        self.assertIn("Warning: ", done.err, "it lapses within 72 hours")
+        self.assertIn("Warning: ", done.err, "it expires within 72 hours")
         eventually(lambda: self.denied(team, "gate.evidence.missing"), "a denial", seconds=25)
 
     def test_an_exemption_outside_of_the_gates_own_namespace_is_ignored(self):

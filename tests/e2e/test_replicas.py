@@ -107,7 +107,7 @@ class Replicas(Case):
         self.assertEqual({verdict: count for verdict, count in load.others("away").items() if not not_ready(verdict)}, {})
         eventually(lambda: all(now > then for then, now in zip(before, self.relists())),
                    "a whole list in both gates, as their history is gone", seconds=60)
-        print(f"     read anew: {before} times until then, {self.relists()} now", flush=True)
+        print(f"     lists: {before} before, {self.relists()} now", flush=True)
 
     def relists(self):
         return [each.metric("sandgate_watch_relists_total") for each in self.gates()]

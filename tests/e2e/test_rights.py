@@ -55,10 +55,10 @@ class Rights(Case):
         try:
             self.control.must("-n", self.gate.namespace, "rollout", "restart", f"deployment/{self.gate.name}")
 
-            def told():
+            def refusals():
                 return [record for record in self.gate.records() if record.get("level") in ("warn", "error")
                         and record.get("what") == "configmaps" and "is forbidden" in record.get("reason", "")]
-            record = eventually(told, "words about the refusal", seconds=40)[0]
+            record = eventually(refusals, "the log line about the refusal", seconds=40)[0]
             self.assertIn(self.account, record["reason"])
             self.assertIn("status 403", record["reason"])
             # the old gates still answer, because a new one that cannot list is never ready

@@ -75,7 +75,7 @@ class Size(Case):
         eventually(lambda: victim.process is not old and victim.process.poll() is None, "its return", every=0.01)
         begin = time.monotonic()
         eventually(lambda: victim.metric("sandgate_ready") == 1, "readiness", seconds=60, every=0.02)
-        print(f"     started anew: ready after {time.monotonic() - begin:.2f} s", flush=True)
+        print(f"     restarted: ready after {time.monotonic() - begin:.2f} s", flush=True)
         self.publish(requirements(), team)
         with Load(self.api, team, threads=16) as load:
             time.sleep(10)

@@ -33,7 +33,7 @@ struct stream {
 };
 
 /* One call of `many`. */
-struct told {
+struct call {
     struct buffer *out;
     struct stream stream;
     size_t *left;
@@ -136,10 +136,10 @@ static int take_bytes(void *context, const char *bytes, size_t count)
 
 static int take_told_bytes(void *context, const char *bytes, size_t count)
 {
-    struct told *told = context;
+    struct call *call = context;
 
     (void)bytes;
-    return count_bytes(&told->stream, count);
+    return count_bytes(&call->stream, count);
 }
 
 static uint64_t number_of(const char *text)
@@ -223,12 +223,12 @@ static void add_reply(struct buffer *out, int result, const struct api_reply *re
 
 static void call_ended(void *context, int result, const struct api_reply *reply)
 {
-    struct told *told = context;
+    struct call *call = context;
 
-    add_reply(told->out, result, reply, &told->stream);
-    --*told->left;
-    if (*told->left > 0)
-        buffer_add_char(told->out, ',');
+    add_reply(call->out, result, reply, &call->stream);
+    --*call->left;
+    if (*call->left > 0)
+        buffer_add_char(call->out, ',');
 }
 
 static void run_many(struct api *api, char *line, struct arena *arena, struct buffer *out)
@@ -238,15 +238,15 @@ static void run_many(struct api *api, char *line, struct arena *arena, struct bu
     struct api_request request = read_words(line, &stream);
     struct api_loop *loop = NULL;
     size_t left = count;
-    struct told *told = arena_alloc(arena, count, sizeof(*told));
+    struct call *calls = arena_alloc(arena, count, sizeof(*calls));
 
-    if (told == NULL || api_loop_new(api, &loop) < 0)
+    if (calls == NULL || api_loop_new(api, &loop) < 0)
         give_up("no loop");
     request.on_bytes = request.on_bytes != NULL ? take_told_bytes : NULL;
     buffer_add_char(out, '[');
     for (size_t i = 0; i < count; i++) {
-        told[i] = (struct told){.out = out, .left = &left, .stream = stream};
-        request.context = &told[i];
+        calls[i] = (struct call){.out = out, .left = &left, .stream = stream};
+        request.context = &calls[i];
         if (api_loop_start(loop, &request, call_ended, NULL) < 0)
             give_up("no call");
     }

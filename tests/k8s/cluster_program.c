@@ -138,7 +138,7 @@ static void tell(void *context, const struct cluster_event *event)
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
 
     (void)context;
-    buffer_add_format(&b, "{\"news\":\"%s\",\"what\":", kinds[event->kind]);
+    buffer_add_format(&b, "{\"event\":\"%s\",\"what\":", kinds[event->kind]);
     buffer_add_json(&b, event->what);
     buffer_add(&b, STR(",\"reason\":"));
     buffer_add_json(&b, str_present(event->reason) ? event->reason : STR(""));

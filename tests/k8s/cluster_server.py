@@ -212,8 +212,8 @@ class Api:
         try:
             while True:
                 with self.lock:
-                    news, sent = self.log[sent:], len(self.log)
-                for version, its_kind, event, thing in news:
+                    events, sent = self.log[sent:], len(self.log)
+                for version, its_kind, event, thing in events:
                     if version > at and its_kind == kind and self.fits(kind, space, query, thing):
                         self.chunk(send, json.dumps({"type": event, "object": thing}).encode() + b"\n")
                 ping = pings.get()
@@ -314,9 +314,9 @@ class Gate:
         said = self.wait(lambda s: s.get("done") == tag, seconds, count)
         return said if count != 1 else [said]
 
-    def news(self, kind):
+    def events(self, kind):
         with self.arrived:
-            return [s for s in self.said if s.get("news") == kind]
+            return [s for s in self.said if s.get("event") == kind]
 
     def __enter__(self):
         return self

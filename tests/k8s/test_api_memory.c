@@ -73,7 +73,7 @@ Test(api_memory, every_failing_allocation_is_an_error)
     struct str server = {0};
     struct str reason = {0};
     unsigned nth = 1;
-    unsigned told = 0;
+    unsigned errors = 0;
     pthread_t thread;
 
     cr_assert_eq(bind(listener, (struct sockaddr *)&address, len), 0);
@@ -90,10 +90,10 @@ Test(api_memory, every_failing_allocation_is_an_error)
         if (!failing_alloc_failed())
             break;
         cr_expect(r == 0 || r == -ENOMEM, "%u: %d", nth, r);
-        told += r == -ENOMEM;
+        errors += r == -ENOMEM;
     }
     cr_expect_lt(nth, MAX_ALLOCATIONS);
-    cr_expect_gt(told, 5, "%u", told);
+    cr_expect_gt(errors, 5, "%u", errors);
     cr_expect(str_equal(reason, STR("whole")));
     (void)shutdown(listener, SHUT_RDWR);
     (void)pthread_join(thread, NULL);

@@ -36,12 +36,12 @@ class Following(unittest.TestCase):
             gate.shows({**VALID, "payments/b": "valid"})
             api.put("configmaps", evidence("payments", "b", keys=()))
             gate.shows({**VALID, "payments/b": "invalid"})
-            self.assertEqual(gate.news("unreadable")[0]["what"], "payments/b")
+            self.assertEqual(gate.events("unreadable")[0]["what"], "payments/b")
             api.delete("configmaps", "payments", "b")
             gate.shows(VALID)
             api.put("namespaces", namespace("payments", "none"))
             gate.until(lambda: gate.show("payments")["namespaces"]["payments"] == "none")
-            self.assertEqual({n["what"] for n in gate.news("listed")}, {"configmaps", "namespaces"})
+            self.assertEqual({n["what"] for n in gate.events("listed")}, {"configmaps", "namespaces"})
             self.assertEqual(gate.look()["relists"], 0)
             self.assertEqual(gate.look()["failures"], 0)
             first = api.paths("/api/v1/configmaps")
@@ -53,14 +53,14 @@ class Following(unittest.TestCase):
         api = world()
         api.hook = lambda r: refusal(503, "not yet", "Retry-After: 1") if r.path.startswith("/api/v1/namespaces?") else None
         with api, Gate(api) as gate:
-            gate.wait(lambda s: s.get("news") == "listed" and s["what"] == "configmaps")
-            failed = gate.wait(lambda s: s.get("news") == "failed")
+            gate.wait(lambda s: s.get("event") == "listed" and s["what"] == "configmaps")
+            failed = gate.wait(lambda s: s.get("event") == "failed")
             self.assertIn("not yet", failed["reason"])
             self.assertFalse(gate.look()["ready"])
             self.assertIsNone(gate.evidence())
             api.hook = lambda r: None
             gate.ready()
-            self.assertEqual(gate.wait(lambda s: s.get("news") == "recovered")["what"], "namespaces")
+            self.assertEqual(gate.wait(lambda s: s.get("event") == "recovered")["what"], "namespaces")
 
     def test_pages(self):
         api = world()
@@ -89,7 +89,7 @@ class Following(unittest.TestCase):
             gate.shows({"payments/b": "valid"})
             self.assertEqual(gate.look()["relists"], 1)
             self.assertNotIn("resourceVersion", [p for p in api.paths("configmaps") if "limit=" in p][1])
-            self.assertEqual(gate.news("failed"), [])
+            self.assertEqual(gate.events("failed"), [])
 
     def test_a_broken_watch_continues_without_a_list(self):
         with world() as api, Gate(api).ready() as gate:
@@ -116,13 +116,13 @@ class Following(unittest.TestCase):
             api.hook = lambda r: b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
             time.sleep(1.1)
             api.cut()
-            gate.wait(lambda s: s.get("news") == "failed", count=2)
+            gate.wait(lambda s: s.get("event") == "failed", count=2)
             self.assertEqual(gate.evidence(), VALID)
             self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": False})
             api.hook = lambda r: None
             api.put("configmaps", evidence("payments", "b"))
             gate.shows({**VALID, "payments/b": "valid"})
-            gate.wait(lambda s: s.get("news") == "recovered")
+            gate.wait(lambda s: s.get("event") == "recovered")
             self.assertEqual(gate.look()["relists"], 0)
 
     def test_an_idle_watch_is_restarted(self):
@@ -169,7 +169,7 @@ class Bounds(unittest.TestCase):
             api.put("configmaps", evidence("payments", "y1002"))
             gate.until(lambda: gate.evidence().get("payments/y1002") == "valid")
             self.assertEqual((len(gate.evidence()), gate.more("payments")), (1003, 6))
-            self.assertLessEqual(len(gate.news("unreadable")), 60)
+            self.assertLessEqual(len(gate.events("unreadable")), 60)
 
 
 class Rules(unittest.TestCase):
@@ -243,8 +243,8 @@ class Confirming(unittest.TestCase):
             for tag in ("t", "u"):
                 gate.question("evidence", "payments", tag)
                 self.assertEqual(gate.results(tag)[0]["result"], -errno.EIO)
-            self.assertEqual(len(gate.news("failed")), 1)
-            self.assertIn("you may not", gate.news("failed")[0]["reason"])
+            self.assertEqual(len(gate.events("failed")), 1)
+            self.assertIn("you may not", gate.events("failed")[0]["reason"])
 
     def test_earlier_events_are_in_the_snapshot_when_a_failure_is_reported(self):
         api, rounds = world(), 12
@@ -262,8 +262,8 @@ class Confirming(unittest.TestCase):
             for i in range(rounds):
                 before = gate.look()["puts"]
                 gate.question("evidence", OWN, "t%d" % i)
-                told, = gate.results("t%d" % i)
-                self.assertEqual((told["result"], told["puts"]), (-errno.EIO, before + 1))
+                answer, = gate.results("t%d" % i)
+                self.assertEqual((answer["result"], answer["puts"]), (-errno.EIO, before + 1))
                 time.sleep(0.05)
             self.assertEqual(len(gate.evidence()), len(VALID) + rounds)
 

@@ -124,7 +124,7 @@ Test(evidence, each_kind_has_its_signers)
     cr_expect_str_eq(maker_words(maker.evidence->key_ids), "release security");
     maker.policy.signers[EVIDENCE_BASELINE].keys.count = 0;
     maker_make("security release", baseline);
-    cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID, "an empty list names nobody");
+    cr_expect_eq(maker.evidence->state, EVIDENCE_INVALID, "an empty list has no signer");
 }
 
 Test(evidence, a_threshold_that_nobody_set_admits_nothing)

@@ -219,7 +219,7 @@ Test(snapshot, records_of_what_is_not_valid_are_bounded)
     cr_expect_eq(snapshot_invalid(snapshot, STR("b"), &more).count, 1);
     cr_expect_eq(more, 0);
     cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/99998",
-                     "nobody crowds out a baseline that blocks");
+                     "other evidence does not displace a blocking baseline");
     cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@1"), (struct str){0}).count, 1);
 }
 

@@ -7,7 +7,7 @@ Usage: tests/lint/statics.py BUILD
 
 BUILD is a build folder with the program and all tests, such as build-clang. A function of planner/, k8s/ or webhook/ may
 be global if the object file of another source file, of the program or of a test, refers to it. Any other function must
-be static: only then does the compiler warn when it is no longer used.
+be static: only then does the compiler warn when it becomes unused.
 """
 import os
 import re

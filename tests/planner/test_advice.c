@@ -14,7 +14,7 @@
 #define SEEDS 20000
 
 /* "ready", "none: MESSAGE", or the steps. */
-static struct str told(struct arena *arena, const cJSON *input)
+static struct str advice_of(struct arena *arena, const cJSON *input)
 {
     struct buffer b = buffer_make(arena, 1 << 20);
     struct advice advice = {0};
@@ -38,7 +38,7 @@ static void check(const struct helper_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         cleanup_arena struct arena arena = {0};
-        struct str text = told(&arena, helper_input(&arena, rows[i].changes));
+        struct str text = advice_of(&arena, helper_input(&arena, rows[i].changes));
 
         cr_expect(str_equal(text, str_of(rows[i].want)), "row %zu: %.*s\nnot: %s", i, (int)text.len,
                   text.ptr, rows[i].want);
@@ -190,7 +190,7 @@ Test(advice, followed_advice_is_ready_and_never_admits_more)
         cr_assert_eq(plan_evaluate(advice.input, PLAN_CALLER_SUPPLIED, &arena, &after), 0);
         cr_assert(plan_admits(&after), "seed %zu: %s", (size_t)seed, after.packet.ptr);
         assert_narrower(after.fields, before.fields, seed);
-        cr_assert(!str_contains(told(&arena, input), STR("hunter2")), "seed %zu", (size_t)seed);
+        cr_assert(!str_contains(advice_of(&arena, input), STR("hunter2")), "seed %zu", (size_t)seed);
     }
     cr_expect(given > SEEDS / 50 && none > SEEDS / 50, "%zu given, %zu none", given, none);
 }

@@ -26,7 +26,7 @@ SKILL, IMAGE, CLASS, REQUIRES = (PREFIX + name for name in
                                  ("skill-ref", "image-digest", "class", "requirements"))
 CLASS_FORM = re.compile(r"[ -%'-;=?-~]{1,128}\Z")
 SIGNED_ONLY = ("source_ref", "source_digest", "observed_at")
-LAPSE = 72 * 3600 * SECOND
+EXPIRY_WARNING = 72 * 3600 * SECOND
 MAX_INPUT_BYTES, MAX_FINDINGS_BYTES, MAX_ALL_BYTES = 10 * 1024, 4 * 1024, 32 * 1024
 
 
@@ -426,7 +426,7 @@ def find_exemption(request, claims, pod, world, now, codes):
 # Section 7: the answer
 
 
-def lapses(plan, exemption):
+def expires_soon(plan, exemption):
     """Evidence or an exemption in use that expires within the next 72 hours."""
     ends = [exemption.expires_at] if exemption else []
     used = plan.found.used
@@ -434,7 +434,7 @@ def lapses(plan, exemption):
         ends.append(used.observed_at + plan.max_age_days() * DAY)
         if used.expires_at is not None:
             ends[-1] = min(ends[-1], used.expires_at)
-    return any(0 <= end - plan.now <= LAPSE for end in ends)
+    return any(0 <= end - plan.now <= EXPIRY_WARNING for end in ends)
 
 
 def findings_text(findings):
@@ -492,7 +492,7 @@ def judge(request, pod, levels, managed, world, now):
         decision.annotations["exemption"] = f"{exemption.annotation()} until={exemption.until}"
     elif outcome != "ready":
         apply_levels(decision, levels, managed, controller, config, codes)
-    decision.warns = decision.allowed and (decision.warns or lapses(plan, exemption))
+    decision.warns = decision.allowed and (decision.warns or expires_soon(plan, exemption))
     return decision
 
 

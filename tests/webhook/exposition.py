@@ -75,7 +75,7 @@ def check_histogram(name, samples):
 def check_family(name, family):
     wrong = []
     if not NAME.match(name):
-        wrong.append("%s: not a name of ours" % name)
+        wrong.append("%s: not a metric of sandgate" % name)
     if NO_BASE_UNIT.search(name):
         wrong.append("%s: not in a base unit" % name)
     if family.type not in ("counter", "gauge", "histogram"):

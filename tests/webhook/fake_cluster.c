@@ -88,7 +88,7 @@ void fake_cluster_end(struct fake_cluster *fake)
     fake->stop = true;
     (void)pthread_mutex_unlock(&fake->lock);
     (void)pthread_join(fake->thread, NULL);
-    must(fake->first == NULL, "nobody waits any more");
+    must(fake->first == NULL, "no request waits");
     (void)pthread_mutex_destroy(&fake->lock);
 }
 

@@ -34,7 +34,7 @@ struct fake_cluster {
     bool dismissed;
     bool stop;
     struct fake_waiter *first;
-    unsigned unanswered; /* taken, and done() has not returned */
+    unsigned unanswered; /* accepted, and done() has not returned */
 };
 
 void fake_cluster_start(struct fake_cluster *fake, struct snapshot_store *store);

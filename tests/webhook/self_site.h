@@ -28,7 +28,7 @@ void site_open(struct site *site);
 void site_done(struct site *site);
 
 void site_reconcile(struct site *site, size_t replica);
-/* All replicas look every so many seconds, for so long. */
+/* All replicas take a turn at this interval, for this time, in seconds. */
 void site_live(struct site *site, int64_t seconds, int64_t step_sec);
 /* Restarts a replica without any state. */
 void site_restart(struct site *site, size_t replica);

@@ -20,7 +20,7 @@
 
 #define PATH_BYTES 4096
 
-/* Stands for what a running gate has read. */
+/* Replaces the runtime of a running gate. */
 struct runtime {
     struct snapshot_store *store;
 };

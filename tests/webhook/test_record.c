@@ -159,7 +159,7 @@ Test(record, says_what_ends_soon)
     snapshot_unref(snapshot);
 }
 
-/* Whoever names a pod, a user or an image must forge neither a line nor a terminal's orders. */
+/* Names of pods, users and images must not forge a line or control a terminal. */
 Test(record, escapes_what_comes_from_outside)
 {
     cleanup_arena struct arena arena = {0};

@@ -298,7 +298,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(exposition.check(good + histogram), [])
         for text, change, said in (
                 (good, ('x="2"', 'x="1"'), "a series twice"), (good, ("_a_total", "_a"), "_total is"),
-                (good, ("sandgate_a", "other_a"), "not a name of ours"),
+                (good, ("sandgate_a", "other_a"), "not a metric of sandgate"),
                 (good, ("sandgate_a_total", "sandgate_a_milliseconds_total"), "base unit"),
                 (good, ("# TYPE sandgate_a_total counter\n", ""), "no HELP and TYPE"),
                 (good, ("# HELP sandgate_a_total A.\n", ""), "does not follow"),

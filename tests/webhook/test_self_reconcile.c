@@ -98,7 +98,7 @@ static void other_mends(struct fake *fake, bool webhooks)
         fake->between = other_mends;
 }
 
-Test(self_reconcile, two_that_write_the_bundles_at_once_agree)
+Test(self_reconcile, two_replicas_that_write_the_bundles_together_agree)
 {
     site.fake.between = other_mends;
     site_reconcile(&site, 0);
@@ -107,7 +107,7 @@ Test(self_reconcile, two_that_write_the_bundles_at_once_agree)
     cr_assert_eq(second()->why, SELF_READY);
 }
 
-Test(self_reconcile, an_answer_that_is_lost_changes_nothing)
+Test(self_reconcile, a_lost_answer_changes_nothing)
 {
     site.fake.lose = 1;
     site_reconcile(&site, 0);
@@ -164,7 +164,7 @@ Test(self_reconcile, a_ca_is_exchanged_in_steps)
     cr_assert(!site_covers(&site, &old));
 }
 
-Test(self_reconcile, the_next_ca_waits_where_bundles_cannot_be_written)
+Test(self_reconcile, the_next_ca_waits_until_bundles_can_be_written)
 {
     struct certificate_id old = {0};
 
@@ -212,7 +212,7 @@ Test(self_reconcile, an_emptied_secret_is_filled_without_a_gap)
     cr_assert_eq(site.fake.writes, 2);
 }
 
-Test(self_reconcile, garbage_is_made_anew_and_the_log_says_why)
+Test(self_reconcile, invalid_data_is_replaced_and_the_reason_logged)
 {
     const char *const keys[] = {"tls.crt", "tls.key", "ca.crt", "ca.key"};
 
@@ -231,7 +231,7 @@ Test(self_reconcile, garbage_is_made_anew_and_the_log_says_why)
     assert_logged("the key of a CA belongs to no certificate in ca.crt");
 }
 
-Test(self_reconcile, other_names_make_another_certificate_that_serves_both)
+Test(self_reconcile, new_names_make_a_certificate_for_old_and_new_names)
 {
     static const struct str name = STR_INIT("other.sandgate-system.svc");
     const struct str_list names = {.items = &name, .count = 1};
@@ -258,10 +258,10 @@ Test(self_reconcile, other_names_make_another_certificate_that_serves_both)
     site_set_names(&site, &names);
     site_live(&site, 8 * SITE_DAY_SEC, SITE_DAY_SEC / 4);
     cr_assert_eq(certificate_read_bundle(first()->serving.pair.certificate, &arena, &served), 0);
-    cr_assert_eq(served.items[0].names.count, 1, "what nobody asks for ends with the certificate");
+    cr_assert_eq(served.items[0].names.count, 1, "names that no replica wants end with the certificate");
 }
 
-Test(self_reconcile, says_what_is_missing)
+Test(self_reconcile, missing_objects_and_permissions_are_reported)
 {
     const struct {
         enum api_method method;
@@ -292,7 +292,7 @@ Test(self_reconcile, says_what_is_missing)
     cr_assert_eq(first()->why, SELF_READY);
 }
 
-Test(self_reconcile, goes_on_while_the_api_server_is_away_and_renews_late)
+Test(self_reconcile, serves_while_the_api_server_is_unreachable_and_renews_later)
 {
     struct certificate_id before = {0};
 
@@ -311,7 +311,7 @@ Test(self_reconcile, goes_on_while_the_api_server_is_away_and_renews_late)
     cr_assert(!certificate_same(&first()->serving.id, &before));
 }
 
-Test(self_reconcile, puts_a_wiped_bundle_back)
+Test(self_reconcile, a_removed_bundle_is_restored)
 {
     site_live(&site, 60, 30);
     fake_wipe_bundles(&site.fake);
@@ -320,7 +320,7 @@ Test(self_reconcile, puts_a_wiped_bundle_back)
     cr_assert_eq(site.fake.writes, 1);
 }
 
-Test(self_reconcile, keeps_what_others_put_into_a_bundle_until_it_ends)
+Test(self_reconcile, keeps_other_certificates_of_a_bundle_until_they_expire)
 {
     struct arena cleanup_arena arena = {0};
     struct certificate_pair other = {0};
@@ -350,7 +350,7 @@ Test(self_reconcile, keeps_what_others_put_into_a_bundle_until_it_ends)
     cr_assert(!site_covers(&site, &bundle.items[0].id));
 }
 
-Test(self_reconcile, serves_at_once_where_nobody_watches)
+Test(self_reconcile, serves_at_once_without_webhook_configuration)
 {
     site.config->self.webhook_configuration = STR("");
     site_reconcile(&site, 0);
@@ -358,7 +358,7 @@ Test(self_reconcile, serves_at_once_where_nobody_watches)
     cr_assert_eq(site.fake.webhooks_version, 0);
 }
 
-Test(self_reconcile, clocks_that_disagree_do_not_write_for_ever)
+Test(self_reconcile, different_clocks_do_not_cause_endless_writes)
 {
     site.skew_sec[1] = 365 * SITE_DAY_SEC;
     site_live(&site, 24 * 3600, 1200);
@@ -371,7 +371,7 @@ Test(self_reconcile, clocks_that_disagree_do_not_write_for_ever)
     assert_same_certificate();
 }
 
-Test(self_reconcile, a_clock_that_jumps_back_and_forth_ends_well)
+Test(self_reconcile, a_clock_that_jumps_back_and_forth_recovers)
 {
     unsigned before = 0;
 

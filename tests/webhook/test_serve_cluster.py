@@ -174,7 +174,7 @@ class Start(Cluster):
             kube.start()
             with Gate(kube) as gate:
                 failed = gate.wait_for("lost contact with the API server; using last known state")
-                self.assertIn("configmaps is forbidden: it was told so", gate.log())
+                self.assertIn("configmaps is forbidden: the test chose this", gate.log())
                 self.assertNotIn("token-of-the-test", gate.log())
                 self.assertIn(failed["what"], ("configmaps", "namespaces"))
                 kube.refused = 0
@@ -286,7 +286,7 @@ class Confirm(Cluster):
         gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") > 3, "staleness")
         self.assert_denied(gate.ask(review()), 503, "evidence.maxStaleSeconds")
         kube.start()
-        gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") < 2, "news")
+        gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") < 2, "contact with the server")
         self.assert_allowed(gate.ask(review()))
 
     def test_evidence_of_a_removed_key_is_no_longer_valid(self):
@@ -386,7 +386,7 @@ class Commands(Cluster):
         self.kube.refused = 403
         status, out, err = self.run_command("evidence", *self.world)
         self.assertEqual((status, out), (2, ""))
-        self.assertIn("configmaps is forbidden: it was told so", err)
+        self.assertIn("configmaps is forbidden: the test chose this", err)
         self.assertNotIn("token-of-the-test", err)
         self.kube.stop()
         status, out, err = self.run_command("evidence", *self.world)

@@ -170,7 +170,7 @@ static void test_crowd(void)
     for (int i = 0; i < THREADS; i++)
         must(pthread_create(&threads[i], NULL, decide, &crowd) == 0, "a thread");
     for (int i = 0; i < 20; i++) {
-        must(decision_log_reopen(crowd.log, path) == 0, "opened anew");
+        must(decision_log_reopen(crowd.log, path) == 0, "opened again");
         denials_look(&crowd.denials, &view);
         must(view.count <= DENIALS_MAX_LINES && view.total >= view.count, "bounds");
         denials_view_done(&view);
@@ -222,7 +222,7 @@ static void test_rotation(void)
     must(rename(path, moved) == 0, "moved away");
     put(log, 2, LINE_BYTES); /* still written to the old file */
     wait_until(log, 2);
-    must(decision_log_reopen(log, path) == 0, "opened anew");
+    must(decision_log_reopen(log, path) == 0, "opened again");
     put(log, 3, LINE_BYTES);
     wait_until(log, 3);
     must(decision_log_reopen(log, "/nonexistent/log") == 0, "asked for");
@@ -322,7 +322,7 @@ static void test_slow_reader(void)
     begun_msec = clock_msec();
     for (unsigned i = 0; i < asked; i++)
         put(log, i, bytes);
-    must(clock_msec() - begun_msec < 5000, "nobody waits for the reader");
+    must(clock_msec() - begun_msec < 5000, "no thread waits for the reader");
     counts = decision_log_counts(log);
     must(counts.lost_full > 0 && counts.lost_failed == 0, "the queue is bounded");
     must(counts.lost_full < asked - DECISION_LOG_MAX_QUEUED_BYTES / bytes + 1, "and was used");
@@ -333,7 +333,7 @@ static void test_slow_reader(void)
     (void)close(reader); /* a closed reader, then a new one */
     put(log, 1, LINE_BYTES);
     wait_until(log, asked + 1);
-    must(decision_log_counts(log).lost_failed == 1, "nobody reads");
+    must(decision_log_counts(log).lost_failed == 1, "there is no reader");
     reader = open_reader();
     put(log, 2, LINE_BYTES);
     must(count_whole(read_pipe(reader, LINE_BYTES), &others) == 1, "it goes on");
@@ -366,7 +366,7 @@ int main(void)
 
     must(mkdtemp(folder) != NULL, "a folder");
     (void)snprintf(path, sizeof(path), "%s/log", folder);
-    must(decision_log_open(folder, &quiet, &log) == -EISDIR, "a folder is no log");
+    must(decision_log_open(folder, &quiet, &log) == -EISDIR, "a directory is not a log");
     must(decision_log_open("/nonexistent/log", &quiet, &log) == -ENOENT, "nor is nothing");
     decision_log_close(NULL, 0);
     test_crowd();

@@ -20,7 +20,7 @@
 #define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
 
-/* Stands for what a running gate has read. */
+/* Replaces the runtime of a running gate. */
 struct runtime {
     struct snapshot_store *store;
     struct fake_cluster fake;
@@ -225,7 +225,7 @@ static void play_evidence(struct scene *scene)
     must(strcmp(scene->runtime.fake.last_namespace, "payments") == 0,
          "asked for the pod's namespace");
 
-    /* known already: nothing is asked */
+    /* already known: no question */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.refused = -EBUSY});
     ask(scene);
@@ -239,7 +239,7 @@ static void play_evidence(struct scene *scene)
     must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
     must_have_asked(scene, 0, 1, 0);
 
-    /* the same for a dry run, and where a large body is worked on by another thread */
+    /* the same for a dry run, and for a large body that another thread handles */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.then = scene->complete});
     ask_with(scene, make_review("payments", managed, "\"dryRun\":true,", 300 * 1024), "5s");
@@ -269,7 +269,7 @@ static void play_failures(struct scene *scene)
     ask(scene);
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server could not be asked");
 
-    /* what the watch brought meanwhile counts though nobody answered */
+    /* evidence from the watch is used although the question was not answered */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.result = -EIO, .then = scene->complete});
     ask(scene);
@@ -295,7 +295,7 @@ static void play_namespace(struct scene *scene)
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace payments");
     must_have_asked(scene, 1, 0, 0);
 
-    /* what is no name is not asked for */
+    /* an invalid name is not asked for */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
     ask_with(scene, make_review("../secrets", managed, "", 0), "5s");
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace ../secrets");
@@ -311,20 +311,20 @@ static void play_stale(struct scene *scene)
     must_be_denied(scene, 503, "ServiceUnavailable", "evidence.maxStaleSeconds");
     must_have_asked(scene, 0, 0, 1);
 
-    /* what depends on nothing that was heard is answered all the same */
+    /* a request that does not depend on the cluster is answered */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
     ask_with(scene, make_review("payments", managed, "\"subResource\":\"status\",", 0), "5s");
     must_be_allowed(scene);
     must_have_asked(scene, 0, 0, 0);
 
-    /* evidence that was taken away since does not count */
+    /* evidence that was removed meanwhile is not used */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){0});
     fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH,
                       (struct fake_answer){.then = scene->bare});
     ask(scene);
     must_be_denied(scene, 403, "Forbidden", "gate.evidence.missing");
     must_have_asked(scene, 0, 1, 1);
-    must(!fake_cluster_is_stale(&scene->runtime.fake), "it was heard of");
+    must(!fake_cluster_is_stale(&scene->runtime.fake), "the cluster was fresh");
 }
 
 /* ---- many at once ---- */
@@ -411,7 +411,7 @@ static void play_leaver(struct scene *scene)
         nap(2);
     thread_client_end(&client);
     free(review);
-    /* its place among those that wait is taken until the answer: the crowd needs all of them */
+    /* each uses a waiting slot until its answer, and the crowd needs all slots */
     while (fake_cluster_unanswered(&scene->runtime.fake) > 0)
         nap(2);
 }

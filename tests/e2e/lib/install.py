@@ -60,14 +60,14 @@ class Gate:
             f"/api/v1/namespaces/{self.namespace}") is None else self.helm("install")
         if done.status:
             self.failed = done.said
-            raise AssertionError(f"helm install: {done.said}\n{self.told()}")
+            raise AssertionError(f"helm install: {done.said}\n{self.log_ends()}")
         self.installed = True
         self.wait_until_asked()
 
     def upgrade(self, *options, **more):
         done = self.helm("upgrade", *options, **more)
         if done.status:
-            raise AssertionError(f"helm upgrade: {done.said}\n{self.told()}")
+            raise AssertionError(f"helm upgrade: {done.said}\n{self.log_ends()}")
 
     def wait_until_asked(self):
         """Waits until the API server uses the webhook configuration, and the gate has written its CA into it."""
@@ -87,7 +87,7 @@ class Gate:
     def pods(self):
         return self.world.kubelet.of(self.namespace)
 
-    def told(self):
+    def log_ends(self):
         """The last lines of every gate's log."""
         return "\n".join(f"{name}:\n" + "".join(each.log.read_text().splitlines(True)[-15:])
                          for name, each in self.pods().items() if each.log.exists())
