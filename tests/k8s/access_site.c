@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* access_site - an empty environment and a temporary home directory, for tests of access. */
 #include "tests/k8s/access_site.h"
 
 #include <criterion/criterion.h>

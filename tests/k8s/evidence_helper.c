@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* evidence_helper - keys, files and cases, for tests of keys and evidence. */
 #include "tests/k8s/evidence_helper.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* evidence_maker - signs documents and makes evidence from them, for tests of evidence. */
 #include "tests/k8s/evidence_maker.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* failing - makes the nth allocation fail, or makes reads short. */
 #include "tests/k8s/failing.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* folder_site - a directory of manifests and a keyring, for tests of k8s/folder. */
 #include "tests/k8s/folder_site.h"
 
 #include <criterion/criterion.h>

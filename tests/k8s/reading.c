@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* reading - reads a text and returns the result as one text to compare. */
 #include "reading.h"
 
 #include <errno.h>

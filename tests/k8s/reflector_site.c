@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* reflector_site - one reflector with a sink and a clock, for tests of the reflector. */
 #include "tests/k8s/reflector_site.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_image - which image references are pinned by a digest. */
 #include "k8s/review/workload.h"
 
 #include <criterion/criterion.h>

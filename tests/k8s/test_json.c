@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_json - the strict JSON reader: values, errors and their places, limits. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_json_skip - skips JSON values without reading them. */
 #include <criterion/criterion.h>
 
 #include "k8s/document/json_skip.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_level - levels by label, default and floor (gate-v1, section 2). */
 #include "k8s/policy/level.h"
 
 #include <criterion/criterion.h>

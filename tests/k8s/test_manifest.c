@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_manifest - the objects of manifests, and their places. */
 #include <criterion/criterion.h>
 #include <errno.h>
 

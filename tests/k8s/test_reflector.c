@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_reflector - lists, watches, pauses and errors of the reflector. */
 #include <criterion/criterion.h>
 #include <errno.h>
 

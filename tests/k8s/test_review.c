@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_review - the fields of an AdmissionReview, and reviews that are rejected. */
 #include "k8s/review/review.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_stream - manifests with several documents, read as kubectl reads them. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 

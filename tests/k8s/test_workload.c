@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_workload - images and annotations of pods and controllers (gate-v1, section 3). */
 #include "k8s/review/workload.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_yaml - the strict YAML reader: scalars, errors and their places, limits. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 

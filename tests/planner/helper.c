@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* helper - inputs and plans as text, for tests of the planner. */
 #include "helper.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* random_input - random inputs of the planner, equal for equal seeds. */
 #include "random_input.h"
 
 #include <criterion/criterion.h>

@@ -190,7 +190,8 @@ Test(advice, followed_advice_is_ready_and_never_admits_more)
         cr_assert_eq(plan_evaluate(advice.input, PLAN_CALLER_SUPPLIED, &arena, &after), 0);
         cr_assert(plan_admits(&after), "seed %zu: %s", (size_t)seed, after.packet.ptr);
         assert_narrower(after.fields, before.fields, seed);
-        cr_assert(!str_contains(advice_of(&arena, input), STR("hunter2")), "seed %zu", (size_t)seed);
+        cr_assert(!str_contains(advice_of(&arena, input), STR("hunter2")), "seed %zu",
+                  (size_t)seed);
     }
     cr_expect(given > SEEDS / 50 && none > SEEDS / 50, "%zu given, %zu none", given, none);
 }

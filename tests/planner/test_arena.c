@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_arena - memory, limits and failures of an arena. */
 #include <criterion/criterion.h>
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_array - growth and limits of an array. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_buffer - text, limits and JSON escapes of a buffer. */
 #include <criterion/criterion.h>
 #include <errno.h>
 

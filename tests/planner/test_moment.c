@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_moment - RFC 3339 times, read, written and compared. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_names - skills, paths and environment names, and texts with credentials. */
 #include <criterion/criterion.h>
 
 #include "planner/names.h"

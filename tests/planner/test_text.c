@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_text - texts with a length: order, blanks, UTF-8 and numbers; sorted lists. */
 #include <criterion/criterion.h>
 
 #include "planner/base/list.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_tree - members and values of JSON trees. */
 #include <criterion/criterion.h>
 
 #include "planner/base/tree.h"

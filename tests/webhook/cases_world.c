@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cases_world - the evidence of tests/cases as a snapshot, and files as text. */
 #include "cases_world.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* fake_cluster - answers the questions of a server as a test chooses. */
 #include "fake_cluster.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* helper - snapshots, reviews and decisions as text, for tests of the gate. */
 #include "helper.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* self_site - replicas of a gate with one fake API server, and clocks that tests set. */
 #include "self_site.h"
 
 #include <stdio.h>

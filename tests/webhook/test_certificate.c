@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_certificate - certificates and bundles that the gate makes and reads. */
 #include <criterion/criterion.h>
 #include <errno.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_config - every key of the configuration, its default and its errors. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <criterion/criterion.h>
-#include <errno.h>
-
-#include "self_site.h"
-
 /*
  * test_self_life - two replicas over months of short-lived certificates, with an unreachable API
  * server, conflicts, lost answers, restarts, an emptied Secret and different clocks. At every time
  * the certificate of a ready replica is valid and trusted by the API server, whose knowledge can be
  * one turn old.
  */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "self_site.h"
 
 #define LIFE_SEC (90 * SITE_DAY_SEC)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_self_plan - what a replica does next with its certificates, as a pure function. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 

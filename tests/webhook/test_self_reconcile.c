@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* test_self_reconcile - turns of replicas: first start, renewal, errors and conflicts. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -258,7 +259,8 @@ Test(self_reconcile, new_names_make_a_certificate_for_old_and_new_names)
     site_set_names(&site, &names);
     site_live(&site, 8 * SITE_DAY_SEC, SITE_DAY_SEC / 4);
     cr_assert_eq(certificate_read_bundle(first()->serving.pair.certificate, &arena, &served), 0);
-    cr_assert_eq(served.items[0].names.count, 1, "names that no replica wants end with the certificate");
+    cr_assert_eq(served.items[0].names.count, 1,
+                 "names that no replica wants end with the certificate");
 }
 
 Test(self_reconcile, missing_objects_and_permissions_are_reported)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* thread_client - TLS clients and a certificate, for programs that run with ThreadSanitizer. */
 #include "thread_client.h"
 
 #include <arpa/inet.h>
