@@ -196,8 +196,8 @@ static const struct {
      "an image must be text", true, false},
     {WORKLOAD_POD, "{\"spec\":{" C ",\"serviceAccountName\":1}}",
      "its serviceAccountName must be text", true, true},
-    {WORKLOAD_POD, "{\"spec\":{" C ",\"runtimeClassName\":{}}}", "its runtimeClassName must be text",
-     true, true},
+    {WORKLOAD_POD, "{\"spec\":{" C ",\"runtimeClassName\":{}}}",
+     "its runtimeClassName must be text", true, true},
     {WORKLOAD_POD, "{\"metadata\":[],\"spec\":{" C "}}",
      "its annotations must be an object, and those under sandbox.runx.dev/ text", false, true},
     {WORKLOAD_POD, "{\"metadata\":{\"annotations\":\"x\"},\"spec\":{" C "}}",
@@ -216,7 +216,8 @@ static const struct {
     {WORKLOAD_CRON_JOB, "{\"spec\":{\"jobTemplate\":[]}}",
      "the pod, and each field that holds it, must be an object", false, false},
     {WORKLOAD_DEPLOYMENT, "{\"metadata\":7,\"spec\":{\"template\":{\"spec\":{" C "}}}}",
-     "the object's own annotations must be an object, and those under sandbox.runx.dev/ text", true, true},
+     "the object's own annotations must be an object, and those under sandbox.runx.dev/ text", true,
+     true},
 };
 
 /* Section 3: what makes a pod unusable, and which parts of it can still be compared or read. */

@@ -25,7 +25,7 @@
 #define NO_CHARACTER "an escape for a surrogate, which is not a character"
 #define CONTROL "a control character: escape it in double quotes"
 #define LINE_END                                                                                   \
-    "U+0085, U+2028 or U+2029, which only some readers take for a line end: escape it in "       \
+    "U+0085, U+2028 or U+2029, which only some readers take for a line end: escape it in "         \
     "double quotes"
 
 static const struct document_options own = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
