@@ -33,15 +33,15 @@ static int read_bundle(const cJSON *webhook, struct arena *arena,
 {
     struct str text = tree_get_text(tree_get(webhook, "clientConfig"), "caBundle");
     unsigned char *bytes = NULL;
-    size_t length = 0, room = 0;
+    size_t length = 0, capacity = 0;
 
     if (text.len == 0)
         return certificate_read_bundle(STR(""), arena, ret_bundle);
-    room = text.len < CERTIFICATE_MAX_BYTES ? text.len : CERTIFICATE_MAX_BYTES;
-    bytes = arena_alloc(arena, room, 1);
+    capacity = text.len < CERTIFICATE_MAX_BYTES ? text.len : CERTIFICATE_MAX_BYTES;
+    bytes = arena_alloc(arena, capacity, 1);
     if (bytes == NULL)
         return -ENOMEM;
-    if (base64_decode(text, room, bytes, &length) < 0)
+    if (base64_decode(text, capacity, bytes, &length) < 0)
         length = 0;
     return certificate_read_bundle((struct str){.ptr = (const char *)bytes, .len = length}, arena,
                                    ret_bundle);

@@ -45,9 +45,8 @@ struct self_facts {
 struct self_view {
     int64_t now_sec;
     uint32_t certificate_days;
-    unsigned
-        jitter;   /* 0 to SELF_FULL_JITTER; it differs, so that usually only one replica renews */
-    bool watched; /* the gate maintains the caBundles */
+    unsigned jitter;   /* 0 to SELF_FULL_JITTER, so that usually only one replica renews */
+    bool watched;      /* the gate maintains the caBundles */
     bool next_settled; /* `next` was in all of them for SELF_SETTLE_MSEC */
 };
 

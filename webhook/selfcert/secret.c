@@ -39,16 +39,16 @@ static int read_value(const cJSON *data, const char *key, struct arena *arena,
 {
     struct str text = tree_get_text(data, key);
     unsigned char *bytes = NULL;
-    size_t length = 0, room = 0;
+    size_t length = 0, capacity = 0;
 
     *ret_value = STR("");
     if (text.len == 0)
         return 0;
-    room = text.len < CERTIFICATE_MAX_BYTES ? text.len : CERTIFICATE_MAX_BYTES;
-    bytes = arena_alloc(arena, room, 1);
+    capacity = text.len < CERTIFICATE_MAX_BYTES ? text.len : CERTIFICATE_MAX_BYTES;
+    bytes = arena_alloc(arena, capacity, 1);
     if (bytes == NULL)
         return -ENOMEM;
-    if (base64_decode(text, room, bytes, &length) < 0) {
+    if (base64_decode(text, capacity, bytes, &length) < 0) {
         note_flaw(secret, "a value is not base64, or holds more than 64 KiB");
         return 0;
     }

@@ -22,7 +22,8 @@ struct str listen_text(const struct config_address *address, uint16_t port, stru
                         (unsigned)port);
 }
 
-static int listen_on(const struct sockaddr *address, socklen_t bytes, struct listener *ret_listener)
+static int bind_address(const struct sockaddr *address, socklen_t bytes,
+                        struct listener *ret_listener)
 {
     static const int on = 1, off = 0;
     struct sockaddr_storage bound = {0};
@@ -55,23 +56,23 @@ static int listen_on(const struct sockaddr *address, socklen_t bytes, struct lis
     return 0;
 }
 
-static int listen_on_all(uint16_t port, struct listener *ret_listener)
+static int bind_all(uint16_t port, struct listener *ret_listener)
 {
     struct sockaddr_in6 six = {
         .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT, .sin6_port = htons(port)};
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int r = listen_on((const struct sockaddr *)&six, sizeof(six), ret_listener);
+    int r = bind_address((const struct sockaddr *)&six, sizeof(six), ret_listener);
 
     if (r != -EAFNOSUPPORT && r != -EADDRNOTAVAIL)
         return r;
-    r = listen_on((const struct sockaddr *)&four, sizeof(four), ret_listener);
+    r = bind_address((const struct sockaddr *)&four, sizeof(four), ret_listener);
     if (r == 0)
         ret_listener->without_ipv6 = true;
     return r;
 }
 
-static int listen_on_host(const char *host, uint16_t port, struct listener *ret_listener,
-                          const char **reterr_what)
+static int bind_host(const char *host, uint16_t port, struct listener *ret_listener,
+                     const char **reterr_what)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
@@ -86,7 +87,7 @@ static int listen_on_host(const char *host, uint16_t port, struct listener *ret_
     }
     r = -EADDRNOTAVAIL;
     for (const struct addrinfo *a = found; a != NULL && r < 0; a = a->ai_next)
-        r = listen_on(a->ai_addr, a->ai_addrlen, ret_listener);
+        r = bind_address(a->ai_addr, a->ai_addrlen, ret_listener);
     freeaddrinfo(found);
     return r;
 }
@@ -96,8 +97,8 @@ int listen_open(const struct config_address *address, const char *setting, struc
 {
     const char *what = NULL;
     bool all = address->host[0] == '\0' || strcmp(address->host, "::") == 0;
-    int r = all ? listen_on_all(address->port, ret_listener)
-                : listen_on_host(address->host, address->port, ret_listener, &what);
+    int r = all ? bind_all(address->port, ret_listener)
+                : bind_host(address->host, address->port, ret_listener, &what);
     struct str text = {0};
 
     if (r == 0)

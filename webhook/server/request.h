@@ -48,8 +48,7 @@ struct request {
     uint64_t discarded_bytes; /* of the body of a refused request */
     uint64_t charged_bytes;   /* to the budget, for body and arena */
     bool charged_to_peer;
-    uint64_t
-        reserved_bytes; /* of these, kept from the arena of the first decision for the next one */
+    uint64_t reserved_bytes; /* of these, left from an earlier decision for the next one */
     bool over_budget;
     struct await await;
 
