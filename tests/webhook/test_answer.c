@@ -9,6 +9,7 @@
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/expiry.h"
+#include "webhook/answer/hint.h"
 
 #define HEAD "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{"
 
@@ -196,13 +197,13 @@ Test(answer, message_ends_with_the_advice)
     struct str message = {0};
 
     cr_assert_eq(answer_message(&exchange.decision, &arena, &message), 0);
-    cr_assert_text(message,
-                   "payments/Pod/p is refused: its sandbox plan asks for more than is allowed\n"
-                   "sandbox.baseline.network: baseline forbids network access; go without network, "
-                   "or ask for another baseline\n"
-                   "sandbox.baseline.env: baseline does not admit HOME; do without this name, or "
-                   "have it signed\n"
-                   "the plan would be ready: write network: false; take HOME out of env_allowlist");
+    cr_assert_text(
+        message, "payments/Pod/p is refused: its sandbox plan asks for more than is allowed\n"
+                 "sandbox.baseline.network: baseline forbids network access; run without network, "
+                 "or have it allowed in a signed document\n"
+                 "sandbox.baseline.env: baseline does not admit HOME; remove this name, or "
+                 "have it signed\n"
+                 "the plan would be ready: write network: false; take HOME out of env_allowlist");
     review.object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":"
                     "\"acme/app@1.0.0\"}},\"spec\":{\"containers\":[{\"image\":\"app:1\"}]}}";
     exchange = helper_exchange(&arena, world, &review);
@@ -346,6 +347,18 @@ Test(answer, yaml_equals_json)
     }
     cr_assert_eq(cJSON_GetArraySize(a), cJSON_GetArraySize(b));
     snapshot_unref(snapshot);
+}
+
+/* A new code of the planner cannot be added without a hint. */
+Test(answer, every_code_has_a_hint_of_its_own)
+{
+    for (int i = 0; i < PLAN_CODE_COUNT; i++) {
+        const char *hint = answer_hint((enum plan_code)i);
+
+        cr_assert(hint != NULL && hint[0] != '\0', "%s", plan_code_text((enum plan_code)i));
+        for (int other = 0; other < i; other++)
+            cr_assert_str_neq(hint, answer_hint((enum plan_code)other));
+    }
 }
 
 /* Evidence in use that expires soon gives a warning, also for an admitted pod. */

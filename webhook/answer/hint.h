@@ -5,6 +5,8 @@
 /*
  * hint - what a user should do about a finding of the planner, as the end of a sentence.
  *
+ * Every code has a hint of its own.
+ *
  * Threads    any: the texts are static.
  */
 
