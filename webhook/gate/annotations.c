@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* annotations - what a pod says of itself (gate-v1, section 1). */
+/*
+ * annotations - reads and checks the annotations of a pod (gate-v1, section 1).
+ */
+
+#include "webhook/gate/internal.h"
 
 #include <errno.h>
 
 #include "k8s/document/document.h"
 #include "k8s/policy/names.h"
 #include "planner/base/tree.h"
-#include "webhook/gate/internal.h"
 #include "webhook/util/nearest.h"
 
 static const char *const known_keys[] = {
@@ -18,7 +21,8 @@ static const char *const known_keys[] = {
 
 #define KNOWN_KEY_COUNT (sizeof(known_keys) / sizeof(known_keys[0]))
 
-/* The known key that is nearest, whatever the case; the first of all where none can be near. */
+/* The most similar known key, compared without regard to case; the first known key if the key is
+ * too long to compare. */
 static const char *nearest_key(struct str key)
 {
     char lower[NEAREST_MAX_BYTES];
@@ -61,7 +65,7 @@ static int check_keys(struct judgement *j)
     return 0;
 }
 
-/* Trimmed; absent where not given or blank. */
+/* Trimmed; absent if not given or blank. */
 static struct str read_value(const struct judgement *j, const char *key)
 {
     struct str value = str_trim(tree_get_text(j->pod.annotations, key));
@@ -69,7 +73,7 @@ static struct str read_value(const struct judgement *j, const char *key)
     return value.len > 0 ? value : (struct str){0};
 }
 
-static bool is_class(struct str s)
+static bool is_valid_class(struct str s)
 {
     if (s.len > GATE_MAX_CLASS_BYTES)
         return false;
@@ -87,7 +91,7 @@ static int read_class(struct judgement *j)
     struct str value = read_value(j, GATE_KEY_CLASS);
     struct str limit = {0};
 
-    if (is_class(value)) {
+    if (is_valid_class(value)) {
         j->claims.class_text = value;
         return 0;
     }

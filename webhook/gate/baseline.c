@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baseline - the ceiling over a pod: the meet of all baselines and, where the pod gives
- * requirements of its own, of the signed ones (gate-v1, section 5). */
+/*
+ * baseline - makes the baseline that limits a pod (gate-v1, section 5): what all baselines allow
+ * and, if the pod gives requirements in its annotation, the signed requirements allow too.
+ */
 
+#include "webhook/gate/internal.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate/internal.h"
 
-enum word {
-    WORD_NONE = 0, /* says nothing */
-    WORD_FALSE,
-    WORD_TRUE,
+enum choice {
+    CHOICE_UNSET = 0, /* no document sets it */
+    CHOICE_FALSE,
+    CHOICE_TRUE,
 };
 
-/* One that is not given admits everything; an empty one nothing. What only one document gives
- * stands as it is given. */
+/* A list that is not given admits everything, an empty list nothing. A list that only one document
+ * gives is passed on unchanged. */
 struct ceiling_list {
     bool given;
-    bool met;           /* items are the list; else the array is */
+    bool intersected;   /* the list is in `items`; otherwise in `array` */
     const cJSON *array; /* NULL: empty */
-    struct str *items;  /* paths normalised; sorted bytewise, each once */
+    struct str *items;  /* sorted bytewise, without duplicates; paths are normalised */
     size_t count;
 };
 
-/* {0} limits nothing. */
+/* The most that a pod can have. {0} limits nothing. */
 struct ceiling {
-    enum word network_allowed;
-    enum word require_enforcement;
+    enum choice network_allowed;
+    enum choice require_enforcement;
     struct ceiling_list paths;
     struct ceiling_list env;
 };
 
-static enum word word_of(const cJSON *node, enum word absent)
+static enum choice choice_of(const cJSON *node, enum choice absent)
 {
     if (node == NULL)
         return absent;
-    return tree_is(node, cJSON_True) ? WORD_TRUE : WORD_FALSE;
+    return tree_is(node, cJSON_True) ? CHOICE_TRUE : CHOICE_FALSE;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -46,7 +50,7 @@ static int by_bytes(const void *a, const void *b)
     return str_compare(*x, *y);
 }
 
-static void sort(struct ceiling_list *list)
+static void sort_and_drop_duplicates(struct ceiling_list *list)
 {
     size_t kept = 0;
 
@@ -59,13 +63,13 @@ static void sort(struct ceiling_list *list)
     list->count = kept;
 }
 
-/* From an array to items. */
+/* Copies the array to items. */
 static int read_items(struct ceiling_list *list, bool are_paths, struct arena *arena)
 {
     const cJSON *entry = NULL;
     size_t count = 0;
 
-    if (list->met)
+    if (list->intersected)
         return 0;
     cJSON_ArrayForEach(entry, list->array)
     {
@@ -83,8 +87,9 @@ static int read_items(struct ceiling_list *list, bool are_paths, struct arena *a
             return r;
         list->items[list->count++] = s;
     }
-    list->met = true;
-    sort(list);
+    assert(list->count == count);
+    list->intersected = true;
+    sort_and_drop_duplicates(list);
     return 0;
 }
 
@@ -99,19 +104,20 @@ static struct ceiling ceiling_of_baseline(const cJSON *baseline)
     const cJSON *env = tree_get(baseline, "allowed_env");
 
     return (struct ceiling){
-        .network_allowed = word_of(tree_get(baseline, "network_allowed"), WORD_NONE),
-        .require_enforcement = word_of(tree_get(baseline, "require_enforcement"), WORD_NONE),
+        .network_allowed = choice_of(tree_get(baseline, "network_allowed"), CHOICE_UNSET),
+        .require_enforcement = choice_of(tree_get(baseline, "require_enforcement"), CHOICE_UNSET),
         .paths = list_of(paths, paths != NULL),
         .env = list_of(env, env != NULL),
     };
 }
 
-/* What was signed is the most: a field that is absent there admits nothing. */
+/* Signed requirements are an upper limit: a field that is absent in them admits nothing. */
 static struct ceiling ceiling_of_signed(const cJSON *requirements)
 {
     return (struct ceiling){
-        .network_allowed = word_of(tree_get(requirements, "network"), WORD_FALSE),
-        .require_enforcement = word_of(tree_get(requirements, "require_enforcement"), WORD_TRUE),
+        .network_allowed = choice_of(tree_get(requirements, "network"), CHOICE_FALSE),
+        .require_enforcement =
+            choice_of(tree_get(requirements, "require_enforcement"), CHOICE_TRUE),
         .paths = list_of(tree_get(requirements, "writable_paths"), true),
         .env = list_of(tree_get(requirements, "env_allowlist"), true),
     };
@@ -135,12 +141,12 @@ static void keep_admitted(struct ceiling_list *kept, const struct ceiling_list *
     }
 }
 
-/* What both admit: the entries of each that the other admits. For more than two it does not matter
- * in which order they meet, since what lies beneath an admitted path is admitted too. */
-static int meet_lists(struct ceiling_list *list, struct ceiling_list *other, bool are_paths,
-                      struct arena *arena)
+/* Keeps what both lists admit: the entries of each that the other admits. With more than two lists
+ * the order does not matter, because a path beneath an admitted path is admitted too. */
+static int intersect_lists(struct ceiling_list *list, struct ceiling_list *other, bool are_paths,
+                           struct arena *arena)
 {
-    struct ceiling_list kept = {.given = true, .met = true};
+    struct ceiling_list kept = {.given = true, .intersected = true};
     int r = 0;
 
     if (!other->given)
@@ -159,27 +165,29 @@ static int meet_lists(struct ceiling_list *list, struct ceiling_list *other, boo
         return -ENOMEM;
     keep_admitted(&kept, list, other, are_paths);
     keep_admitted(&kept, other, list, are_paths);
-    sort(&kept);
+    assert(kept.count <= list->count + other->count);
+    sort_and_drop_duplicates(&kept);
     *list = kept;
     return 0;
 }
 
-static int meet(struct ceiling *c, struct ceiling *other, struct arena *arena)
+/* Narrows `c` to what `other` allows too. */
+static int intersect(struct ceiling *c, struct ceiling *other, struct arena *arena)
 {
     int r = 0;
 
-    if (c->network_allowed == WORD_NONE || other->network_allowed == WORD_FALSE)
+    if (c->network_allowed == CHOICE_UNSET || other->network_allowed == CHOICE_FALSE)
         c->network_allowed = other->network_allowed;
-    if (c->require_enforcement == WORD_NONE || other->require_enforcement == WORD_TRUE)
+    if (c->require_enforcement == CHOICE_UNSET || other->require_enforcement == CHOICE_TRUE)
         c->require_enforcement = other->require_enforcement;
-    r = meet_lists(&c->paths, &other->paths, true, arena);
-    return r == 0 ? meet_lists(&c->env, &other->env, false, arena) : r;
+    r = intersect_lists(&c->paths, &other->paths, true, arena);
+    return r == 0 ? intersect_lists(&c->env, &other->env, false, arena) : r;
 }
 
-static bool add_word(cJSON *object, const char *key, enum word word, struct arena *arena)
+static bool add_choice(cJSON *object, const char *key, enum choice choice, struct arena *arena)
 {
-    return word == WORD_NONE ||
-           tree_add_member(object, key, tree_make_bool(arena, word == WORD_TRUE));
+    return choice == CHOICE_UNSET ||
+           tree_add_member(object, key, tree_make_bool(arena, choice == CHOICE_TRUE));
 }
 
 static bool add_list(cJSON *object, const char *key, const struct ceiling_list *list,
@@ -189,7 +197,7 @@ static bool add_list(cJSON *object, const char *key, const struct ceiling_list *
 
     if (!list->given)
         return true;
-    if (!list->met && list->array != NULL)
+    if (!list->intersected && list->array != NULL)
         return tree_add_member(object, key, tree_borrow(arena, list->array));
     array = tree_make_array(arena);
     if (array == NULL)
@@ -205,8 +213,8 @@ static int write_ceiling(const struct ceiling *c, struct arena *arena, cJSON **r
 {
     cJSON *object = tree_make_object(arena);
 
-    if (object == NULL || !add_word(object, "network_allowed", c->network_allowed, arena) ||
-        !add_word(object, "require_enforcement", c->require_enforcement, arena) ||
+    if (object == NULL || !add_choice(object, "network_allowed", c->network_allowed, arena) ||
+        !add_choice(object, "require_enforcement", c->require_enforcement, arena) ||
         !add_list(object, "allowed_writable_paths", &c->paths, arena) ||
         !add_list(object, "allowed_env", &c->env, arena))
         return -ENOMEM;
@@ -222,11 +230,11 @@ int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
 
     for (size_t i = 0; r == 0 && i < j->found.baseline_count; i++) {
         other = ceiling_of_baseline(j->found.baselines[i]->baseline);
-        r = meet(&ceiling, &other, j->arena);
+        r = intersect(&ceiling, &other, j->arena);
     }
     if (r == 0 && narrows) {
         other = ceiling_of_signed(j->found.in_use->requirements);
-        r = meet(&ceiling, &other, j->arena);
+        r = intersect(&ceiling, &other, j->arena);
     }
     if (r < 0)
         return r;

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evidence - which signed documents count for this pod (gate-v1, section 4). */
+/*
+ * evidence - finds the signed documents that apply to a pod (gate-v1, section 4).
+ */
 
+#include "webhook/gate/internal.h"
+
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/gate/internal.h"
 
 #define MAX_NAMED_CANDIDATES 3
 #define MAX_CANDIDATES_BYTES 600
 
-/* The pod's namespace and the gate's own; one where they are the same. */
-struct places {
+/* The namespaces that are searched: that of the pod and the gate's own, which can be the same. */
+struct search_namespaces {
     struct str names[2];
     size_t count;
 };
 
-static struct places places_of(const struct judgement *j)
+static struct search_namespaces namespaces_of(const struct judgement *j)
 {
-    struct places places = {.names = {j->review->namespace_name, j->policy->own_namespace},
-                            .count = 2};
+    struct search_namespaces searched = {
+        .names = {j->review->namespace_name, j->policy->own_namespace}, .count = 2};
 
-    if (str_equal(places.names[0], places.names[1]))
-        places.count = 1;
-    return places;
+    if (str_equal(searched.names[0], searched.names[1]))
+        searched.count = 1;
+    return searched;
 }
 
-static bool lies_in(const struct evidence *e, const struct places *places)
+static bool is_in(const struct evidence *e, const struct search_namespaces *searched)
 {
-    for (size_t i = 0; i < places->count; i++) {
-        if (str_equal(e->namespace_name, places->names[i]))
+    for (size_t i = 0; i < searched->count; i++) {
+        if (str_equal(e->namespace_name, searched->names[i]))
             return true;
     }
     return false;
@@ -39,8 +43,9 @@ static struct evidence_run run_of_identity(const struct judgement *j)
     return snapshot_requirements(j->snapshot, j->claims.skill_ref, j->claims.image_digest);
 }
 
-/* The newest that has not expired; two of the same moment with different bytes are none. */
-static int choose(struct judgement *j, const struct places *places)
+/* Chooses the newest document that has not expired. Two with the same observed_at and different
+ * bytes are a conflict, and none is used. */
+static int choose(struct judgement *j, const struct search_namespaces *searched)
 {
     struct evidence_run run = run_of_identity(j);
     struct gate_found *found = &j->found;
@@ -52,7 +57,7 @@ static int choose(struct judgement *j, const struct places *places)
     for (size_t i = 0; i < run.count; i++) {
         const struct evidence *e = run.items[i];
 
-        if (!lies_in(e, places) || !evidence_in_scope(e, j->review->namespace_name))
+        if (!is_in(e, searched) || !evidence_in_scope(e, j->review->namespace_name))
             continue;
         if (evidence_expired(e, j->now)) {
             found->expired[found->expired_count++] = e;
@@ -64,6 +69,7 @@ static int choose(struct judgement *j, const struct places *places)
                  !str_equal(e->digest, newest->digest))
             found->conflict = true;
     }
+    assert(found->expired_count <= run.count);
     found->in_use = found->conflict ? NULL : newest;
     return 0;
 }
@@ -94,20 +100,21 @@ static int add_too_few_baselines(struct judgement *j, size_t valid_count)
                          valid, needed);
 }
 
-/* All of both namespaces that are valid and in scope; each broken one is a finding. */
-static int find_baselines(struct judgement *j, const struct places *places)
+/* Collects the baselines of both namespaces that are valid and in scope. Each invalid one is a
+ * finding. */
+static int find_baselines(struct judgement *j, const struct search_namespaces *searched)
 {
     struct evidence_run runs[2] = {{0}};
     size_t count = 0, in_own = 0;
 
-    for (size_t p = 0; p < places->count; p++) {
-        runs[p] = snapshot_baselines(j->snapshot, places->names[p]);
+    for (size_t p = 0; p < searched->count; p++) {
+        runs[p] = snapshot_baselines(j->snapshot, searched->names[p]);
         count += runs[p].count;
     }
     j->found.baselines = arena_alloc(j->arena, count, sizeof(const struct evidence *));
     if (j->found.baselines == NULL)
         return -ENOMEM;
-    for (size_t p = 0; p < places->count; p++) {
+    for (size_t p = 0; p < searched->count; p++) {
         for (size_t i = 0; i < runs[p].count; i++) {
             const struct evidence *e = runs[p].items[i];
             int r = 0;
@@ -123,6 +130,7 @@ static int find_baselines(struct judgement *j, const struct places *places)
                 j->found.baselines[j->found.baseline_count++] = e;
         }
     }
+    assert(j->found.baseline_count <= count);
     return in_own < j->policy->min_baselines ? add_too_few_baselines(j, in_own) : 0;
 }
 
@@ -142,8 +150,9 @@ static struct str reason_of(const struct evidence *e)
     return str_present(e->reason) ? e->reason : str_of(evidence_state_text(e->state));
 }
 
-/* ` (payments/x: why; …)` for what was found and does not count; empty where nothing was. */
-static struct str name_candidates(struct judgement *j, const struct places *places)
+/* ` (payments/x: why; …)` of documents that were found and do not count; empty if there are none.
+ */
+static struct str name_candidates(struct judgement *j, const struct search_namespaces *searched)
 {
     struct buffer b = buffer_make(j->arena, MAX_CANDIDATES_BYTES);
     struct evidence_run run = run_of_identity(j);
@@ -152,17 +161,17 @@ static struct str name_candidates(struct judgement *j, const struct places *plac
     for (size_t i = 0; i < run.count; i++) {
         const struct evidence *e = run.items[i];
 
-        if (!lies_in(e, places) || evidence_in_scope(e, j->review->namespace_name))
+        if (!is_in(e, searched) || evidence_in_scope(e, j->review->namespace_name))
             continue;
         if (named < MAX_NAMED_CANDIDATES)
             name_candidate(&b, named++, e, STR("does not apply to this namespace"));
         else
             more++;
     }
-    for (size_t p = 0; p < places->count; p++) {
+    for (size_t p = 0; p < searched->count; p++) {
         size_t not_kept = 0;
 
-        run = snapshot_invalid(j->snapshot, places->names[p], &not_kept);
+        run = snapshot_invalid(j->snapshot, searched->names[p], &not_kept);
         more += not_kept;
         for (size_t i = 0; i < run.count; i++) {
             if (run.items[i]->kind == EVIDENCE_BASELINE)
@@ -182,12 +191,12 @@ static struct str name_candidates(struct judgement *j, const struct places *plac
     return buffer_text(&b);
 }
 
-static int add_missing(struct judgement *j, const struct places *places)
+static int add_missing(struct judgement *j, const struct search_namespaces *searched)
 {
-    struct str candidates = name_candidates(j, places);
-    const struct str *names = places->names;
+    struct str candidates = name_candidates(j, searched);
+    const struct str *names = searched->names;
     struct str where =
-        places->count == 1
+        searched->count == 1
             ? arena_format(j->arena, "the namespace %.*s", (int)names[0].len, names[0].ptr)
             : arena_format(j->arena, "the namespaces %.*s and %.*s", (int)names[0].len,
                            names[0].ptr, (int)names[1].len, names[1].ptr);
@@ -197,7 +206,7 @@ static int add_missing(struct judgement *j, const struct places *places)
     return gate_add_with(j, GATE_NO_EVIDENCE, (struct str){0}, where, candidates);
 }
 
-static int add_missed(struct judgement *j, const struct places *places)
+static int add_missed(struct judgement *j, const struct search_namespaces *searched)
 {
     const struct gate_found *found = &j->found;
     struct str name = {0};
@@ -205,7 +214,7 @@ static int add_missed(struct judgement *j, const struct places *places)
     if (found->conflict)
         return gate_add(j, GATE_EVIDENCE_AMBIGUOUS, (struct str){0});
     if (found->expired_count == 0)
-        return add_missing(j, places);
+        return add_missing(j, searched);
     name = gate_document_name(found->expired[0], j->arena);
     return str_present(name) ? gate_add_with(j, GATE_EVIDENCE_ENDED, (struct str){0}, name)
                              : -ENOMEM;
@@ -213,19 +222,19 @@ static int add_missed(struct judgement *j, const struct places *places)
 
 int gate_find_evidence(struct judgement *j)
 {
-    struct places places = places_of(j);
+    struct search_namespaces searched = namespaces_of(j);
     struct gate_found *found = &j->found;
-    int r = find_baselines(j, &places);
+    int r = find_baselines(j, &searched);
 
     if (r < 0)
         return r;
     found->looked = str_present(j->claims.skill_ref) != str_present(j->claims.image_digest);
     if (!found->looked)
         return 0;
-    r = choose(j, &places);
+    r = choose(j, &searched);
     if (r < 0 || found->in_use != NULL)
         return r;
     found->unsigned_accepted =
         j->policy->accept_unsigned && !found->conflict && j->claims.requirements != NULL;
-    return found->unsigned_accepted ? 0 : add_missed(j, &places);
+    return found->unsigned_accepted ? 0 : add_missed(j, &searched);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exemption - one signed document that waives all that blocks (gate-v1, sections 4 and 7). */
+/*
+ * exemption - finds a signed exemption that waives every finding of a pod (gate-v1, sections 4
+ * and 7).
+ */
 
 #include "webhook/gate/internal.h"
 
-/* Which codes block. */
+/* The codes of the findings. */
 struct blocking {
     bool gate[GATE_CODE_COUNT];
     bool plan[PLAN_CODE_COUNT];
@@ -48,7 +51,7 @@ static bool covers(const struct evidence *e, const struct blocking *b)
     return true;
 }
 
-/* Any entry; a value that is not given matches none. */
+/* True if any pattern matches. An absent value matches none. */
 static bool list_matches(struct str_list patterns, struct str value)
 {
     for (size_t i = 0; str_present(value) && i < patterns.count; i++) {
@@ -69,7 +72,7 @@ static bool in_scope(const struct evidence *e, const struct judgement *j)
             list_matches(e->match.service_accounts, j->pod.service_account));
 }
 
-/* Of two that fit, the one that ends last; then bytewise by name. */
+/* Of two exemptions that apply, the one that ends last; then the first by name, bytewise. */
 static bool is_better(const struct evidence *e, const struct evidence *than)
 {
     int ends = than == NULL ? 1 : moment_compare(e->expires_at, than->expires_at);

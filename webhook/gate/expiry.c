@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expiry - what is in use and ends soon (gate-v1, section 7, `warnings`). */
-
-#include <errno.h>
+/*
+ * expiry - collects the documents in use that end soon (gate-v1, section 7, `warnings`).
+ */
 
 #include "webhook/gate/internal.h"
 
-/* Within the next 72 hours, both ends of them included; what ended before is no event. */
+#include <assert.h>
+#include <errno.h>
+
+/* Documents that ended in the past are not noted: a warning before the end would be wrong. */
 static int note(const struct judgement *j, struct decision *d, struct moment end, const char *kind,
                 const struct evidence *e)
 {
@@ -17,6 +20,7 @@ static int note(const struct judgement *j, struct decision *d, struct moment end
     expiry.name = gate_document_name(e, j->arena);
     if (!str_present(expiry.name))
         return -ENOMEM;
+    assert(d->expiry_count < GATE_MAX_EXPIRIES);
     d->expiries[d->expiry_count++] = expiry;
     return 0;
 }

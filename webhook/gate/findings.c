@@ -7,10 +7,11 @@
  * without a remedy cannot be added, and the texts can be reviewed together.
  */
 
+#include "webhook/gate/internal.h"
+
 #include <assert.h>
 #include <errno.h>
 
-#include "webhook/gate/internal.h"
 #include "webhook/util/clean.h"
 
 #define FIRST_CAPACITY 8

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate - the order of section 3, and the one function that says "allowed". */
+/*
+ * gate - decides: the rows of gate-v1, section 3, in their order, and the one function that sets
+ * "allowed".
+ */
 
 #include "webhook/gate/gate.h"
 
@@ -7,14 +10,14 @@
 
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/util/clean.h"
 #include "webhook/gate/internal.h"
+#include "webhook/util/clean.h"
 
 #define MIRROR_ANNOTATION "kubernetes.io/config.mirror"
 #define NODE_USER_PREFIX "system:node:"
 #define NODE_GROUP "system:nodes"
-#define MAX_SUBJECT_PART_BYTES 1024 /* names of the API end at 253 */
-#define MAX_ERROR_VALUE_BYTES 256   /* values of labels end at 63 */
+#define MAX_SUBJECT_PART_BYTES 1024 /* the API server allows names of up to 253 bytes */
+#define MAX_ERROR_VALUE_BYTES 256   /* the API server allows label values of up to 63 bytes */
 
 /* Which of the three levels judge this pod. */
 struct judging {
@@ -28,7 +31,8 @@ static bool is_controller(const struct review *review)
     return review->kind != WORKLOAD_POD;
 }
 
-/* The only place that allows anything: from the outcome, never from a lack of findings. */
+/* The only function that allows anything. It decides by the outcome: a missing finding alone never
+ * allows. */
 static bool allows(const struct decision *d, bool enforced)
 {
     switch (d->outcome) {
@@ -74,8 +78,8 @@ static int make_subject(const struct review *review, struct arena *arena, struct
     return str_present(*ret_subject) ? 0 : -ENOMEM;
 }
 
-/* Section 3, first row. */
-static bool is_not_ours(const struct review *review)
+/* Section 3, first row: the gate does not judge this kind, operation or subresource. */
+static bool is_other_request(const struct review *review)
 {
     static const struct str subresources[] = {
         STR_INIT("status"), STR_INIT("binding"),     STR_INIT("eviction"), STR_INIT("exec"),
@@ -92,7 +96,7 @@ static bool is_not_ours(const struct review *review)
     return false;
 }
 
-/* Second row: all three signs together. */
+/* Second row. All three conditions are needed: anyone can set the annotation. */
 static bool is_mirror_pod(const struct review *review, const struct workload *pod)
 {
     const cJSON *entry = NULL;
@@ -109,7 +113,7 @@ static bool is_mirror_pod(const struct review *review, const struct workload *po
     return false;
 }
 
-/* Fourth row: exactly, and what is not there is never named. */
+/* Fourth row. Exact comparison; an absent user or runtime class never matches an empty entry. */
 static bool is_exempt(const struct judgement *j)
 {
     const struct policy *p = j->policy;
@@ -242,7 +246,7 @@ static int judge(struct judgement *j, struct decision *d)
     return gate_note_expiries(j, d);
 }
 
-/* Rows two to six; what none of them answers is judged. */
+/* Rows two to six. A request that none of them answers is judged. */
 static int decide_row(struct judgement *j, struct decision *d, struct judging *ret_judging)
 {
     const struct review *review = j->review;
@@ -290,7 +294,7 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
     return judge(j, d);
 }
 
-/* What a violation means at each level (sections 2 and 3). */
+/* The effect of a violation at each level (sections 2 and 3). */
 static void apply_levels(const struct review *review, const struct policy *policy,
                          const struct judging *judging, struct decision *d)
 {
@@ -303,7 +307,7 @@ static void apply_levels(const struct review *review, const struct policy *polic
     d->violates_audit = violates && judging->audit;
 }
 
-/* Section 3: what is answered with 400 before any row. */
+/* Section 3: reviews that are answered with 400 before any row. NULL: none of these reasons. */
 static const char *why_bad(const struct review *review)
 {
     if (review->operation == REVIEW_NO_OPERATION)
@@ -335,7 +339,7 @@ int gate_decide(const struct review *review, const struct snapshot *snapshot, st
     r = make_subject(review, arena, &d.subject);
     if (r < 0)
         return r;
-    if (is_not_ours(review))
+    if (is_other_request(review))
         d.outcome = OUTCOME_NOT_EVALUATED;
     else
         r = decide_row(&j, &d, &judging);

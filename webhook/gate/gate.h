@@ -3,15 +3,16 @@
 #define WEBHOOK_GATE_GATE_H
 
 /*
- * gate - the one function that decides (gate-v1, sections 1 to 7): review, snapshot and moment in,
- * decision out. Nothing else in the program says "allowed".
+ * gate - the one function that decides (gate-v1, sections 1 to 7): from a review, a snapshot and a
+ * moment it makes a decision. No other code in the program sets "allowed".
  *
- * Pure: no clock, no file, no socket, no log. Any number of threads, each with its own arena.
+ * Pure: no clock, no file, no socket, no log.
  *
  * Errors     0; -EBADMSG a review that section 3 answers with 400 (reterr_what); -ENOMEM;
- *            -EINVAL a broken invariant; -EIO no random numbers to read a document with.
+ *            -EINVAL a broken invariant; -EIO no random numbers for the hash table of a document.
  *            On failure there is no decision, and the caller must not admit.
- * Ownership  everything lies in the arena or is borrowed from review and snapshot.
+ * Ownership  everything is in the arena or borrowed from review and snapshot.
+ * Threads    any number, each with its own arena.
  */
 
 #include <stdbool.h>
@@ -44,7 +45,7 @@ enum gate_code {
         GATE_CODE_COUNT
 };
 
-/* 0 is no outcome. */
+/* 0 is not an outcome, so that a decision that was not made admits nothing. */
 enum gate_outcome {
     OUTCOME_UNDECIDED = 0,
     OUTCOME_READY,
@@ -61,8 +62,8 @@ enum gate_outcome {
 
 struct gate_finding {
     enum gate_code code;
-    struct str message; /* one sentence: what is wrong and what to do; no control characters */
-    struct str place;   /* absent where the table of section 6 has none */
+    struct str message; /* `what is wrong; what to do`, without control characters */
+    struct str place;   /* absent if the table of section 6 has none for this code */
 };
 
 /* The user is warned when a document in use ends within this time, both ends included. */
@@ -78,32 +79,33 @@ struct gate_expiry {
     struct str name;  /* `<namespace>/<name>` */
 };
 
-/* Why a request would be allowed or denied, and all that the answer and the records need. */
+/* The decision with its reasons, and everything that the response and the records need. */
 struct decision {
     bool allowed; /* set by gate_decide() alone */
     enum gate_outcome outcome;
-    struct levels levels;    /* LEVEL_UNSET where they were not looked at */
-    bool judged;             /* section 3's last row */
-    bool would_deny_enforce; /* a controller in mode warn: what its pods will meet */
+    struct levels levels;    /* LEVEL_UNSET if they were not needed */
+    bool judged;             /* the last row of section 3 applies */
+    bool would_deny_enforce; /* a controller in mode warn: its pods will be denied */
     bool violates_warn;      /* section 2 */
     bool violates_audit;
     const struct gate_finding *findings; /* in the order of section 6's table */
     size_t finding_count;
     bool planned;
-    struct plan plan;        /* where planned */
-    const cJSON *plan_input; /* where planned: the planner's input as given to it */
+    struct plan plan;        /* if planned */
+    const cJSON *plan_input; /* if planned: the input that the planner got */
     enum plan_provenance provenance;
-    const struct evidence *evidence;  /* in use; NULL where none */
-    const struct evidence *exemption; /* in use; NULL where none */
+    const struct evidence *evidence;  /* in use; NULL: none */
+    const struct evidence *exemption; /* in use; NULL: none */
     bool exempt_by_configuration;
     struct gate_expiry expiries[GATE_MAX_EXPIRIES];
     size_t expiry_count;
-    struct str error;   /* `enforce=<value>,…`; absent where all labels could be read */
+    struct str error;   /* `enforce=<value>,…`; absent if all labels are valid */
     struct str subject; /* `<namespace>/<kind>/<name>` */
 
-    /* what a source that learns of things late has to ask for before this is final (section 4) */
-    bool namespace_unseen; /* levels were looked at, and the snapshot has no such Namespace */
-    bool evidence_missed;  /* an identity was looked for, and no evidence of it is in use */
+    /* a watched cluster may be ahead of the snapshot: if one of these is set, the caller must ask
+     * the API server before the decision is final (section 4) */
+    bool namespace_unseen; /* levels were needed, and the snapshot does not have the Namespace */
+    bool evidence_missed;  /* there is an identity, and no evidence for it is in use */
 };
 
 int gate_decide(const struct review *review, const struct snapshot *snapshot, struct moment now,

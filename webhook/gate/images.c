@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* images - every image of the pod is pinned and listed (gate-v1, section 6). */
-
-#include <errno.h>
+/*
+ * images - checks that every image of the pod is pinned and listed (gate-v1, section 6).
+ */
 
 #include "webhook/gate/internal.h"
 
-/* The digest that the pod states as its one identity; absent for what is no digest. */
+#include <errno.h>
+
+/* The identity of the pod, if it is an image digest and the only one; otherwise absent. */
 static struct str identity_digest(const struct judgement *j)
 {
     return j->found.looked && str_is_sha256(j->claims.image_digest) ? j->claims.image_digest
                                                                     : (struct str){0};
 }
 
-/* An image of the workload itself: of its evidence in use, else of what has expired, or the
- * identity. */
+/* Whether the digest is an image of the workload itself: listed by the evidence in use, or, without
+ * such evidence, by an expired document, or equal to the identity. */
 static bool is_own(const struct judgement *j, struct str digest)
 {
     const struct gate_found *found = &j->found;
@@ -41,7 +43,7 @@ static bool is_listed(const struct judgement *j, struct str digest)
     return false;
 }
 
-/* Where nothing says which images are the workload's own, none can be missed. */
+/* Without this knowledge, "none of its own images runs" cannot be a finding. */
 static bool knows_own(const struct judgement *j)
 {
     return j->found.in_use != NULL || j->found.expired_count > 0 || str_present(identity_digest(j));
@@ -59,8 +61,8 @@ static bool own_runs(const struct judgement *j)
     return false;
 }
 
-/* The one image that the workload may be, where it does not run: what an unpinned one of its
- * containers is likely to be. Absent where there are several or none. */
+/* A guess for an unpinned image of `containers`: if no image of the workload itself runs, and only
+ * one can be meant, it is that one. Otherwise absent. */
 static struct str digest_to_pin(const struct judgement *j, const struct image_use *use)
 {
     struct str none = {0};
@@ -111,7 +113,7 @@ static int check_own_runs(struct judgement *j)
 
 int gate_check_images(struct judgement *j)
 {
-    /* unsigned requirements of a skill list no images, so none can be held against them */
+    /* unsigned requirements of a skill list no images, so images cannot be compared with a list */
     bool lists_count = !j->found.unsigned_accepted || str_present(j->claims.image_digest);
 
     for (size_t i = 0; i < j->pod.image_count; i++) {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input - what the planner is given (gate-v1, section 5). Nothing that was signed or read is
- * changed: the input borrows it. */
+/*
+ * input - makes the input of the planner (gate-v1, section 5). Signed documents and annotations are
+ * not changed: the input borrows their values.
+ */
+
+#include "webhook/gate/internal.h"
 
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate/internal.h"
 
 static bool add_text(cJSON *object, const char *key, struct str s, struct arena *arena)
 {
     return !str_present(s) || tree_add_member(object, key, tree_make_text(arena, s));
 }
 
-/* The pod's class, or the signed one; where both are given and differ, the signed one. */
+/* The class of the annotation or the signed one. If they differ, the signed one. */
 static int choose_class(struct judgement *j, struct str *ret_class)
 {
     struct str said = j->claims.class_text;
@@ -43,7 +46,8 @@ static int make_workload(struct judgement *j, const cJSON *requirements, cJSON *
     return 0;
 }
 
-/* Now, in whole seconds; or observed_at where that is ahead by no more than clocks may differ. */
+/* Now, in whole seconds. If observed_at is later, by no more than the allowed clock skew, then
+ * observed_at: a small difference of clocks must not make evidence look future-dated. */
 static struct str choose_as_of(struct judgement *j, const cJSON *requirements,
                                char ret_text[static MOMENT_TEXT_BYTES])
 {

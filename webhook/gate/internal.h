@@ -3,9 +3,10 @@
 #define WEBHOOK_GATE_INTERNAL_H
 
 /*
- * internal - what the files gate*.c share: one judgement while it is made.
+ * internal - the state of one decision while it is made, shared by the files of webhook/gate/;
+ * private to this directory.
  *
- * Errors     0, -ENOMEM; gate_read_claims() also what document_read() could not do (-EIO).
+ * Errors     0, -ENOMEM; gate_read_claims() also -EIO of document_read().
  * Ownership  as gate.h: the arena, or borrowed.
  */
 
@@ -58,24 +59,24 @@ struct gate_findings {
     size_t capacity;
 };
 
-/* Section 1: what the pod says of itself. */
+/* Section 1: what the annotations of the pod state. */
 struct gate_claims {
-    struct str skill_ref; /* trimmed; absent where not given or blank */
-    struct str image_digest;
-    struct str class_text;     /* likewise, and absent where it breaks its rules */
-    const cJSON *requirements; /* an object; NULL where not given or not readable */
+    struct str skill_ref;      /* trimmed; absent if not given or blank */
+    struct str image_digest;   /* the same */
+    struct str class_text;     /* the same; also absent if it breaks the rules of a class */
+    const cJSON *requirements; /* an object; NULL if not given or not readable */
 };
 
-/* Section 4: what was found for the one identity. */
+/* Section 4: the documents for the identity of the pod. */
 struct gate_found {
-    bool looked;                     /* exactly one identity */
-    bool conflict;                   /* two newest ones: none is in use */
-    const struct evidence *in_use;   /* NULL where none */
+    bool looked;                     /* the pod has exactly one identity */
+    bool conflict;                   /* two newest documents differ: none is in use */
+    const struct evidence *in_use;   /* NULL: none */
     const struct evidence **expired; /* signed, in scope, for this identity */
     size_t expired_count;
     const struct evidence **baselines; /* valid and in scope */
     size_t baseline_count;
-    bool unsigned_accepted; /* the annotation's requirements stand alone */
+    bool unsigned_accepted; /* the requirements of the annotation are used without evidence */
 };
 
 struct judgement {
@@ -89,7 +90,7 @@ struct judgement {
     struct gate_claims claims;
     struct gate_found found;
     struct gate_findings findings;
-    int max_age_days; /* the smallest of the configuration's and the baselines' */
+    int max_age_days; /* the smallest of the configuration and of all baselines */
 };
 
 /* findings.c */
@@ -107,7 +108,7 @@ int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct st
     gate_add_arguments(j, problem, place, (const struct str[]){__VA_ARGS__},                       \
                        sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
 
-/* Into the order of section 6's table; within a code as they were met. */
+/* Sorts into the order of the table of section 6; findings of one code keep their order. */
 int gate_order_findings(struct judgement *j) __attribute__((warn_unused_result));
 
 /* annotations.c */
@@ -116,7 +117,7 @@ int gate_read_claims(struct judgement *j) __attribute__((warn_unused_result));
 /* gate.annotation.missing */
 int gate_check_presence(struct judgement *j) __attribute__((warn_unused_result));
 
-/* unchanged.c: section 3, neither an image nor an annotation of ours differs. */
+/* unchanged.c: section 3, neither an image nor an annotation of the gate differs. */
 int gate_is_unchanged(const struct workload *now, const struct workload *before,
                       struct arena *arena, bool *ret_unchanged) __attribute__((warn_unused_result));
 
@@ -130,10 +131,10 @@ struct str gate_document_name(const struct evidence *e, struct arena *arena);
 
 int gate_make_input(struct judgement *j, const cJSON **ret_input)
     __attribute__((warn_unused_result));
-/* The object `requirements`; *ret_requirements is NULL where there are none. */
+/* The object `requirements`; *ret_requirements is NULL if there are none. */
 int gate_make_requirements(struct judgement *j, cJSON **ret_requirements)
     __attribute__((warn_unused_result));
-/* The object `baseline`; *ret_baseline is NULL where nothing limits. */
+/* The object `baseline`; *ret_baseline is NULL if nothing limits the pod. */
 int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
     __attribute__((warn_unused_result));
 
@@ -141,7 +142,7 @@ int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
 
 int gate_check_images(struct judgement *j) __attribute__((warn_unused_result));
 
-/* exemption.c: the exemption that covers all that blocks; NULL where there is none. */
+/* exemption.c: an exemption that waives every finding; NULL: none. */
 
 const struct evidence *gate_find_exemption(const struct judgement *j, const struct plan *plan);
 

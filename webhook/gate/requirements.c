@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requirements - the signed requirements and what the pod says beside them (gate-v1,
- * section 5): a pod can narrow what was signed; who asks for more meets the planner's ceiling. */
+/*
+ * requirements - combines the signed requirements with those of the annotation (gate-v1, section
+ * 5).
+ *
+ * A pod can narrow what was signed. If it asks for more, the planner refuses it, because the signed
+ * requirements are part of the baseline (baseline.c).
+ */
+
+#include "webhook/gate/internal.h"
 
 #include <errno.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate/internal.h"
 
-/* How a field of the annotation stands to the signed one. */
+/* How a field of the annotation combines with the signed field. */
 enum rule {
-    RULE_REPLACES = 1,
-    RULE_SAME,     /* may only repeat the signed value */
-    RULE_NARROWER, /* cwd_policy */
-    RULE_CONTROL,  /* counts only where the signed one is empty */
+    RULE_REPLACES = 1, /* the annotation replaces the signed value */
+    RULE_SAME,         /* the annotation can only repeat the signed value */
+    RULE_NARROWER,     /* cwd_policy: the annotation can only be narrower */
+    RULE_CONTROL,      /* the annotation is used only if the signed value is empty */
 };
 
 static const struct {
@@ -49,7 +55,7 @@ static bool is_blank(const cJSON *node)
     return tree_is(node, cJSON_String) && str_trim(tree_text(node)).len == 0;
 }
 
-/* What asks for no control (hardening-v1, section Input). */
+/* Whether the value of a control field asks for no control (hardening-v1, section 1). */
 static bool is_empty(const cJSON *node)
 {
     if (tree_is(node, cJSON_Array) || tree_is(node, cJSON_Object))
@@ -58,22 +64,22 @@ static bool is_empty(const cJSON *node)
            is_blank(node);
 }
 
-/* A field that is given: there, not null, and no text of blanks. */
-static const cJSON *given(const cJSON *object, const char *name)
+/* The value of a field; NULL if it is absent, null or a blank text. */
+static const cJSON *value_of(const cJSON *object, const char *name)
 {
     const cJSON *node = tree_get(object, name);
 
     return is_blank(node) ? NULL : node;
 }
 
-/* The same text; another type is never the same. */
+/* Whether both are the same text, trimmed. Other types never are. */
 static bool is_same(const cJSON *a, const cJSON *b)
 {
     return tree_is(a, cJSON_String) && tree_is(b, cJSON_String) &&
            str_equal(str_trim(tree_text(a)), str_trim(tree_text(b)));
 }
 
-/* From the narrowest, 1; 0 for what is no policy. */
+/* 1 is the narrowest policy; 0: not a policy. */
 static int breadth(const cJSON *node)
 {
     static const char *const policies[] = {"skill-directory", "workspace", "custom"};
@@ -92,37 +98,37 @@ static bool is_narrower(const cJSON *asked, const cJSON *signed_one)
     return breadth(asked) != 0 && breadth(asked) <= breadth(signed_one);
 }
 
-/* The one of the two that counts; NULL where neither is there. */
+/* Chooses the value to use; NULL if neither is given. */
 static int choose(struct judgement *j, size_t i, const cJSON *signed_one, const cJSON *asked,
                   const cJSON **ret_node)
 {
-    bool keeps = asked == NULL;
+    bool use_signed = asked == NULL;
     int r = 0;
 
     switch (fields[i].rule) {
     case RULE_SAME:
-        keeps = true;
+        use_signed = true;
         if (asked != NULL && !is_same(asked, signed_one))
             r = gate_add(j, GATE_FIELD_DIFFERS, str_of(fields[i].name));
         break;
     case RULE_NARROWER:
         if (asked != NULL && !is_same(asked, signed_one) && !is_narrower(asked, signed_one)) {
-            keeps = true;
+            use_signed = true;
             r = gate_add(j, GATE_FIELD_BROADER, str_of(fields[i].name));
         }
         break;
     case RULE_CONTROL:
-        keeps = keeps || !is_empty(signed_one);
+        use_signed = use_signed || !is_empty(signed_one);
         break;
     case RULE_REPLACES:
         break;
     }
-    *ret_node = keeps ? signed_one : asked;
+    *ret_node = use_signed ? signed_one : asked;
     return r;
 }
 
-/* Unknown ones are carried along whatever their value, so that the planner sees them. */
-static int carry_unknown(struct judgement *j, cJSON *made)
+/* Unknown fields are copied with any value, so that the planner reports them. */
+static int copy_unknown(struct judgement *j, cJSON *made)
 {
     const cJSON *member = NULL;
 
@@ -142,14 +148,14 @@ static int compose(struct judgement *j, cJSON *made)
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         const cJSON *node = NULL;
         int r = choose(j, i, tree_member(signed_ones, fields[i].name),
-                       given(j->claims.requirements, fields[i].name), &node);
+                       value_of(j->claims.requirements, fields[i].name), &node);
 
         if (r < 0)
             return r;
         if (node != NULL && !tree_add_member(made, fields[i].name, tree_borrow(j->arena, node)))
             return -ENOMEM;
     }
-    return carry_unknown(j, made);
+    return copy_unknown(j, made);
 }
 
 int gate_make_requirements(struct judgement *j, cJSON **ret_requirements)

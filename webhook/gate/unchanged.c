@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unchanged - an UPDATE that touches nothing the gate judges (gate-v1, section 3). */
+/*
+ * unchanged - detects an UPDATE that changes nothing that the gate judges (gate-v1, section 3).
+ */
 
+#include "webhook/gate/internal.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "planner/base/tree.h"
-#include "webhook/gate/internal.h"
 
 struct annotation {
     struct str key;
@@ -24,7 +28,8 @@ static int by_key(const void *a, const void *b)
     return str_compare(x->key, y->key);
 }
 
-/* Our keys of a map, sorted: a map of many keys must not cost its square. */
+/* The annotations of the gate in a map, sorted by key: comparing two unsorted maps would take
+ * quadratic time, and the sender chooses their size. */
 static int collect(const cJSON *map, struct arena *arena, struct annotation_set *ret_set)
 {
     struct annotation_set set = {0};
@@ -44,6 +49,7 @@ static int collect(const cJSON *map, struct arena *arena, struct annotation_set 
             set.items[set.count++] =
                 (struct annotation){.key = tree_key(entry), .value = tree_text(entry)};
     }
+    assert(set.count == count);
     if (set.count > 1)
         qsort(set.items, set.count, sizeof(*set.items), by_key);
     *ret_set = set;
@@ -67,7 +73,7 @@ static int same_annotations(const cJSON *now, const cJSON *before, struct arena 
     return 0;
 }
 
-/* List by list, in order. Where a volume that is no image stands does not matter. */
+/* Compares list by list, in order. Volumes that are not images have no influence. */
 static bool same_images(const struct workload *now, const struct workload *before)
 {
     if (!now->images_readable || !before->images_readable ||
@@ -83,7 +89,7 @@ static bool same_images(const struct workload *now, const struct workload *befor
     return true;
 }
 
-static bool readable(const struct workload *w)
+static bool is_readable(const struct workload *w)
 {
     return w->annotations_readable && (w->kind == WORKLOAD_POD || w->own_readable);
 }
@@ -91,7 +97,7 @@ static bool readable(const struct workload *w)
 int gate_is_unchanged(const struct workload *now, const struct workload *before,
                       struct arena *arena, bool *ret_unchanged)
 {
-    bool same = readable(now) && readable(before) && same_images(now, before);
+    bool same = is_readable(now) && is_readable(before) && same_images(now, before);
     int r = 0;
 
     if (same)
