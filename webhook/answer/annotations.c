@@ -2,11 +2,12 @@
 /* annotations - what the audit log keeps of a decision (gate-v1, section 7), and its
  * bounds. */
 
+#include "webhook/answer/internal.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/util/digest.h"
-#include "webhook/answer/internal.h"
 
 #define MAX_CODES ((size_t)GATE_CODE_COUNT + PLAN_CODE_COUNT)
 #define MAX_VIOLATIONS_BYTES (MAX_CODES * 64)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body - an AdmissionReview as JSON, and as YAML in blocks. */
 
-#include <errno.h>
-
 #include "webhook/answer/internal.h"
+
+#include <errno.h>
 
 /* Beside the uid: annotations and message with all their escapes, and what stands around them. */
 #define MAX_BODY_BYTES ((size_t)1 << 20)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message - a decision for the person who asked: the denial's message, and warnings. */
 
+#include "webhook/answer/internal.h"
+
 #include <errno.h>
 #include <stdio.h>
 
 #include "planner/advice.h"
 #include "webhook/answer/expiry.h"
 #include "webhook/answer/hint.h"
-#include "webhook/answer/internal.h"
 #include "webhook/util/clean.h"
 
 #define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */

@@ -10,8 +10,8 @@
 #include "k8s/keyring/keyring.h"
 #include "k8s/policy/names.h"
 #include "k8s/util/dns_name.h"
-#include "planner/plan.h"
 #include "planner/base/tree.h"
+#include "planner/plan.h"
 #include "webhook/config/section.h"
 #include "webhook/util/input.h"
 

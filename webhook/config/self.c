@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
-#include "webhook/tls/certificate.h"
 #include "webhook/config/section.h"
+#include "webhook/tls/certificate.h"
 
 #define MAX_CA_DAYS 36500
 #define MAX_CERTIFICATE_DAYS 3650

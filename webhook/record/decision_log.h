@@ -20,8 +20,8 @@
 
 #include <stdint.h>
 
-#include "webhook/util/log.h"
 #include "webhook/record/line.h"
+#include "webhook/util/log.h"
 
 #define DECISION_LOG_MAX_LINES 4096
 #define DECISION_LOG_MAX_QUEUED_BYTES ((size_t)8 * 1024 * 1024)

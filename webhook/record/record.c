@@ -7,8 +7,8 @@
 #include "k8s/util/http_status.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/util/clean.h"
 #include "webhook/record/text.h"
+#include "webhook/util/clean.h"
 
 #define NSEC_PER_MSEC 1000000
 

@@ -15,9 +15,9 @@
 
 #include <stdatomic.h>
 
+#include "webhook/answer/exchange.h"
 #include "webhook/record/decision_log.h"
 #include "webhook/record/denials.h"
-#include "webhook/answer/exchange.h"
 #include "webhook/record/record.h"
 
 struct recorder {

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "webhook/util/clean.h"
 #include "webhook/record/record.h"
+#include "webhook/util/clean.h"
 
 #define LINE_SEPARATOR 0x2028
 #define PARAGRAPH_SEPARATOR 0x2029
