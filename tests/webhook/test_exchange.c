@@ -22,14 +22,15 @@ Test(exchange, refuses_what_is_no_review)
         const char *body;
         const char *message;
     } rows[] = {
-        {"{}", "the body is no readable review: line 1, column 1: apiVersion must be "
+        {"{}", "the body is not a readable review: line 1, column 1: apiVersion must be "
                "admission.k8s.io/v1"},
         {HEAD "\"uid\":\"u\",\n\"uid\":\"v\"}}",
-         "the body is no readable review: line 2, column 1: "},
-        {HEAD "\"uid\":\"u\"}} x", "the body is no readable review: line 1, column "},
-        {"", "the body is no readable review: line 1, column 1: "},
+         "the body is not a readable review: line 2, column 1: "},
+        {HEAD "\"uid\":\"u\"}} x", "the body is not a readable review: line 1, column "},
+        {"", "the body is not a readable review: line 1, column 1: "},
         {HEAD "\"uid\":\"u\",\"operation\":\"CREATE\",\"kind\":{\"kind\":\"Pod\"}}}",
-         "the body is no readable review: line 1, column 72: request.namespace must not be empty "
+         "the body is not a readable review: line 1, column 72: request.namespace must not be "
+         "empty "
          "for this kind"},
     };
     cleanup_arena struct arena arena = {0};

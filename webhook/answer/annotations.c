@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* annotations - what the audit log keeps of a decision (gate-v1, section 7), and its
- * bounds. */
+/*
+ * annotations - writes the audit annotations of a decision within their limits (gate-v1, section
+ * 7).
+ */
 
 #include "webhook/answer/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,11 +14,12 @@
 
 #define MAX_CODES ((size_t)GATE_CODE_COUNT + PLAN_CODE_COUNT)
 #define MAX_VIOLATIONS_BYTES (MAX_CODES * 64)
-#define AUDIT_BYTES_A_BYTE 6 /* at most: \u00xx */
+#define MAX_BYTES_PER_BYTE 6 /* an escape, as \u0000 */
 #define MAX_EVIDENCE_BYTES (ANSWER_MAX_ANNOTATIONS_BYTES * 2)
 
 static void add_pair(struct answer_response *response, const char *key, struct str value)
 {
+    assert(response->pair_count < ANSWER_MAX_PAIRS);
     response->pairs[response->pair_count++] = (struct answer_pair){.key = key, .value = value};
 }
 
@@ -32,19 +36,19 @@ static void drop_pair(struct answer_response *response, const char *key)
 
 static bool all_fit(const struct answer_response *response)
 {
-    size_t room = ANSWER_MAX_ANNOTATIONS_BYTES;
-    size_t shortest = 0;
+    size_t left = ANSWER_MAX_ANNOTATIONS_BYTES;
+    size_t unescaped = 0;
 
     for (size_t i = 0; i < response->pair_count; i++)
-        shortest += response->pairs[i].value.len;
-    if (shortest <= room / AUDIT_BYTES_A_BYTE)
-        return true;
+        unescaped += response->pairs[i].value.len;
+    if (unescaped <= left / MAX_BYTES_PER_BYTE)
+        return true; /* fits whatever has to be escaped */
     for (size_t i = 0; i < response->pair_count; i++) {
         size_t size = buffer_audit_size(response->pairs[i].value);
 
-        if (size > room)
+        if (size > left)
             return false;
-        room -= size;
+        left -= size;
     }
     return true;
 }
@@ -90,7 +94,7 @@ static int write_finding(const struct gate_finding *f, struct arena *arena, stru
     return 0;
 }
 
-/* Whole entries from the first on, as many as fit. */
+/* As many complete findings as fit, from the first. */
 static int annotate_findings(const struct decision *d, struct arena *arena,
                              struct answer_response *response)
 {
@@ -121,7 +125,7 @@ static int annotate_findings(const struct decision *d, struct arena *arena,
     return 0;
 }
 
-/* `<namespace>/<name> sha256:<hex> keys=<id>,<id>`, and for an exemption its end. */
+/* `<namespace>/<name> sha256:<hex> keys=<id>,<id>`, and for an exemption ` until=<expires_at>`. */
 static int annotate_document(const struct evidence *e, const char *key, bool with_end,
                              struct arena *arena, struct answer_response *response)
 {
@@ -157,7 +161,7 @@ static int by_text(const void *a, const void *b)
     return str_compare(*x, *y);
 }
 
-/* The codes of all that blocks, each once. */
+/* The codes of all findings, each once, sorted. */
 static int annotate_violations(const struct decision *d, struct arena *arena,
                                struct answer_response *response)
 {
@@ -179,6 +183,7 @@ static int annotate_violations(const struct decision *d, struct arena *arena,
         if (plan[i])
             codes[count++] = str_of(plan_code_text((enum plan_code)i));
     }
+    assert(count <= MAX_CODES);
     qsort(codes, count, sizeof(codes[0]), by_text);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

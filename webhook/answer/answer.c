@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer - makes the content of a response, and writes it or a Status.
+ *
+ * annotations.c, message.c and hint.c make the parts, body.c the text.
+ */
+
 #include "webhook/answer/answer.h"
 
 #include <errno.h>
@@ -74,7 +80,7 @@ int answer_write_unavailable(int code, struct str message, struct str uid,
     return r == 0 ? answer_write_response(&response, format, arena, ret_body) : r;
 }
 
-/* As the API's own reasons go; HTTP's name where it has none. */
+/* The reason that the Kubernetes API uses for this status; HTTP's name if it has none. */
 static const char *reason_of(int code)
 {
     static const struct {

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body - an AdmissionReview as JSON, and as YAML in blocks. */
+/*
+ * body - writes an AdmissionReview as JSON, or as YAML in block style.
+ *
+ * Written directly, without a tree: a response is small, its form is fixed, and every request needs
+ * one.
+ */
 
 #include "webhook/answer/internal.h"
 
 #include <errno.h>
 
-/* Beside the uid: annotations and message with all their escapes, and what stands around them. */
+/* Limit of everything but the uid: annotations and message, escaped, and the text around them. */
 #define MAX_BODY_BYTES ((size_t)1 << 20)
-#define ESCAPED_BYTES 6 /* of one byte at most */
+#define MAX_BYTES_PER_BYTE 6 /* an escape, as \u0000 */
 
 static struct buffer body_buffer(const struct answer_response *r, struct arena *arena)
 {
-    return buffer_make(arena, MAX_BODY_BYTES + r->uid.len * ESCAPED_BYTES);
+    return buffer_make(arena, MAX_BODY_BYTES + r->uid.len * MAX_BYTES_PER_BYTE);
 }
 
 static int finish(struct buffer *b, struct str *ret_body)
@@ -66,19 +71,20 @@ int answer_write_json(const struct answer_response *r, struct arena *arena, stru
     return finish(&b, ret_body);
 }
 
-/* What a JSON string may hold and YAML reads differently, or not at all, inside its quotes. */
+/* Characters that a JSON string can contain as they are, but that YAML does not allow, or reads
+ * differently, in double quotes. */
 static bool needs_escape_in_yaml(uint32_t c)
 {
     return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff || c == 0xfffe ||
            c == 0xffff;
 }
 
-/* A double-quoted scalar: a JSON string, with a few more escapes. */
+/* A double-quoted scalar: a JSON string with some more escapes. */
 static void add_yaml_text(struct buffer *b, struct str s, struct arena *arena)
 {
-    struct buffer json = buffer_make(arena, s.len * ESCAPED_BYTES + 2);
+    struct buffer json = buffer_make(arena, s.len * MAX_BYTES_PER_BYTE + 2);
     struct str text = {0};
-    size_t done = 0;
+    size_t copied = 0;
 
     buffer_add_json(&json, s);
     text = buffer_text(&json);
@@ -93,13 +99,13 @@ static void add_yaml_text(struct buffer *b, struct str s, struct arena *arena)
         if (n == 0)
             break;
         if (needs_escape_in_yaml(c)) {
-            buffer_add(b, (struct str){.ptr = text.ptr + done, .len = i - done});
+            buffer_add(b, (struct str){.ptr = text.ptr + copied, .len = i - copied});
             buffer_add_format(b, "\\u%04x", (unsigned)c);
-            done = i + n;
+            copied = i + n;
         }
         i += n;
     }
-    buffer_add(b, (struct str){.ptr = text.ptr + done, .len = text.len - done});
+    buffer_add(b, (struct str){.ptr = text.ptr + copied, .len = text.len - copied});
 }
 
 static void add_yaml_line(struct buffer *b, const char *indented_key, struct str value,

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange - reads the review, lets the gate decide and writes the response.
+ *
+ * Apart from the server, so that commands and fuzzers can handle a request without a connection.
+ */
+
 #include "webhook/answer/exchange.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/util/http_status.h"
 
-/* A status with a body of kind Status, which is JSON whatever was asked for. */
+/* Answers with an HTTP error and a body of kind Status, which is always JSON. */
 static void refuse(int status, struct str message, struct arena *arena, struct exchange *exchange)
 {
     *exchange = (struct exchange){.status = status};
@@ -20,13 +27,12 @@ static void refuse_reading(int r, const struct document_error *error, struct are
 {
     if (r == -EBADMSG)
         refuse(HTTP_BAD_REQUEST,
-               arena_format(arena, "the body is no readable review: line %zu, column %zu: %s",
+               arena_format(arena, "the body is not a readable review: line %zu, column %zu: %s",
                             error->line, error->column, error->what),
                arena, exchange);
     else if (r == -E2BIG)
-        refuse(HTTP_TOO_LARGE,
-               STR("the body has more values that the gate reads than it takes in one request"),
-               arena, exchange);
+        refuse(HTTP_TOO_LARGE, STR("the body has too many values for one request"), arena,
+               exchange);
     else
         refuse(HTTP_INTERNAL_ERROR, STR("the review could not be read: out of memory"), arena,
                exchange);
@@ -42,9 +48,10 @@ void exchange_deny(int code, struct str message, struct arena *arena, struct exc
         .decision = {.subject = exchange->decision.subject, .levels = exchange->decision.levels},
     };
 
+    assert(code == HTTP_SERVICE_UNAVAILABLE || code == HTTP_GATEWAY_TIMEOUT);
     if (!str_present(message))
-        message = STR("sandgate could not find out in time: try again");
-    denied.undecided_why = message;
+        message = STR("sandgate could not confirm the decision in time: try again");
+    denied.undecided_message = message;
     if (answer_write_unavailable(code, message, denied.review.uid, denied.format, arena,
                                  &denied.body) < 0)
         refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,

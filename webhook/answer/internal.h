@@ -3,15 +3,15 @@
 #define WEBHOOK_ANSWER_INTERNAL_H
 
 /*
- * internal - the writers of a response; private to webhook/answer/.
+ * internal - the steps of writing a response; private to webhook/answer/.
  *
- * Errors     0, -ENOMEM; -EIO where the crypto library failed.
+ * Errors     0, -ENOMEM; -EIO if the crypto library failed.
  */
 
 #include "planner/base/buffer.h"
 #include "webhook/answer/answer.h"
 
-/* annotations.c */
+/* annotations.c: adds the audit annotations to the response. */
 int answer_annotate(const struct decision *decision, struct arena *arena,
                     struct answer_response *response) __attribute__((warn_unused_result));
 

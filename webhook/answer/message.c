@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message - a decision for the person who asked: the denial's message, and warnings. */
+/*
+ * message - writes the message of a denial, and the warnings of an allowed request, for the user
+ * who sent it.
+ */
 
 #include "webhook/answer/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,17 +15,17 @@
 #include "webhook/answer/hint.h"
 #include "webhook/util/clean.h"
 
-#define MAX_SUBJECT_BYTES 400 /* in a message; the annotation has all of it */
+#define MAX_SUBJECT_BYTES 400 /* in a message; the audit annotation has the complete subject */
 #define MAX_LINE_BYTES 1024   /* so that the first finding always fits */
-#define ADVICE_BEGINNING "the plan would be ready: "
+#define ADVICE_PREFIX "the plan would be ready: "
 #define MORE_BYTES 32 /* "… and 18446744073709551615 more" */
 
-/* Findings of the gate, then of the planner, as one row. */
+/* A finding of the gate or of the planner. */
 struct row {
     struct str code;
     struct str place;
     struct str message;
-    const char *hint; /* NULL: the message says what to do */
+    const char *hint; /* NULL: the message already says what to do */
 };
 
 static size_t row_count(const struct decision *d)
@@ -41,7 +45,7 @@ static struct row row_at(const struct decision *d, size_t i)
                         .hint = answer_hint(d->plan.findings[i].code)};
 }
 
-/* Why, as the end of a sentence. */
+/* The reason of a denial, as the end of a sentence. */
 static const char *why(const struct decision *d)
 {
     switch (d->outcome) {
@@ -50,7 +54,7 @@ static const char *why(const struct decision *d)
     case OUTCOME_REFUSED:
         return "its sandbox plan asks for more than is allowed";
     case OUTCOME_UNSUPPORTED_RUNTIME_SHAPE:
-        return "its sandbox plan asks for what no sandbox of Runx can express";
+        return "its sandbox plan asks for something that a Runx sandbox cannot express";
     case OUTCOME_BLOCKED:
         return "its sandbox plan is ready, but the pod does not meet it";
     case OUTCOME_UNUSABLE:
@@ -66,14 +70,14 @@ static const char *why(const struct decision *d)
     return "it was not decided";
 }
 
-/* The part of a buffer that was added since `start`, made fit to be shown. */
+/* Replaces control characters in the part of the buffer that was added after `start`. */
 static void clean_from(struct buffer *b, size_t start)
 {
     if (b->ptr != NULL && b->error == 0)
         b->len = start + clean_text(b->ptr + start, b->len - start);
 }
 
-/* `code at place: message; what to do`, without a line feed, cut at max bytes. */
+/* `code at place: message; what to do`, without a line feed, cut at MAX_LINE_BYTES. */
 static int make_line(const struct row *row, struct arena *arena, struct str *ret_line)
 {
     struct str place = clean_cut(row->place, MAX_LINE_BYTES);
@@ -99,20 +103,20 @@ static int make_line(const struct row *row, struct arena *arena, struct str *ret
     return 0;
 }
 
-/* As many lines as fit, and how many did not. */
+/* As many lines as fit, then the number of the others. */
 static int add_lines(struct buffer *b, const struct decision *d, struct arena *arena)
 {
     size_t count = row_count(d);
 
     for (size_t i = 0; i < count; i++) {
         struct row row = row_at(d, i);
-        size_t room = ANSWER_MAX_MESSAGE_BYTES - b->len;
+        size_t left = ANSWER_MAX_MESSAGE_BYTES - b->len;
         struct str line = {0};
         int r = make_line(&row, arena, &line);
 
         if (r < 0)
             return r;
-        if (line.len + 1 + (i + 1 < count ? MORE_BYTES + 1 : 0) > room) {
+        if (line.len + 1 + (i + 1 < count ? MORE_BYTES + 1 : 0) > left) {
             buffer_add_format(b, "\n… and %zu more", count - i);
             break;
         }
@@ -134,17 +138,18 @@ int answer_advice(const struct decision *decision, struct arena *arena, struct s
     return r == 0 ? advice_text(&advice, arena, ret_advice) : r;
 }
 
-/* Behind the findings, where there is room for all of it: half an advice is none. */
+/* After the findings, if the whole advice fits: a part of it would be wrong. */
 static int add_advice(struct buffer *b, const struct decision *d, struct arena *arena)
 {
     struct str advice = {0};
     size_t start = b->len;
     int r = answer_advice(d, arena, &advice);
 
+    assert(start <= ANSWER_MAX_MESSAGE_BYTES);
     if (r < 0 || !str_present(advice) ||
-        start + sizeof(ADVICE_BEGINNING) + advice.len > ANSWER_MAX_MESSAGE_BYTES)
+        start + sizeof(ADVICE_PREFIX) + advice.len > ANSWER_MAX_MESSAGE_BYTES)
         return r;
-    buffer_add(b, STR("\n" ADVICE_BEGINNING));
+    buffer_add(b, STR("\n" ADVICE_PREFIX));
     buffer_add(b, advice);
     clean_from(b, start + 1);
     return 0;
@@ -171,24 +176,25 @@ int answer_message(const struct decision *decision, struct arena *arena, struct 
     return 0;
 }
 
-/* One warning, cleaned and cut. */
+/* Adds a warning without control characters, cut at ANSWER_MAX_WARNING_CHARS. */
 static int add_warning(struct arena *arena, struct str text, struct str *warnings, size_t *count)
 {
     char *copy = arena_copy(arena, text);
     struct str s = {.ptr = copy, .len = text.len};
-    struct str short_one = {0};
+    struct str cut = {0};
 
+    assert(*count < ANSWER_MAX_WARNINGS);
     if (copy == NULL)
         return -ENOMEM;
     s.len = clean_text(copy, s.len);
-    short_one = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS);
-    if (short_one.len < s.len) {
-        short_one = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS - 1);
-        short_one = arena_format(arena, "%.*s…", (int)short_one.len, short_one.ptr);
-        if (!str_present(short_one))
+    cut = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS);
+    if (cut.len < s.len) {
+        cut = clean_cut_characters(s, ANSWER_MAX_WARNING_CHARS - 1);
+        cut = arena_format(arena, "%.*s…", (int)cut.len, cut.ptr);
+        if (!str_present(cut))
             return -ENOMEM;
     }
-    warnings[(*count)++] = short_one;
+    warnings[(*count)++] = cut;
     return 0;
 }
 
@@ -212,7 +218,7 @@ static int warn_of_expiries(const struct decision *d, struct arena *arena, struc
     return 0;
 }
 
-/* Only what fits whole into a warning. */
+/* Only if the whole advice fits into a warning. */
 static int warn_with_advice(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
@@ -220,9 +226,9 @@ static int warn_with_advice(const struct decision *d, struct arena *arena, struc
     int r = answer_advice(d, arena, &advice);
 
     if (r < 0 || !str_present(advice) ||
-        sizeof("sandgate: " ADVICE_BEGINNING) + advice.len > ANSWER_MAX_WARNING_CHARS)
+        sizeof("sandgate: " ADVICE_PREFIX) + advice.len > ANSWER_MAX_WARNING_CHARS)
         return r;
-    text = arena_format(arena, "sandgate: " ADVICE_BEGINNING "%.*s", (int)advice.len, advice.ptr);
+    text = arena_format(arena, "sandgate: " ADVICE_PREFIX "%.*s", (int)advice.len, advice.ptr);
     return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
 }
 

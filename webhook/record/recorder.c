@@ -32,7 +32,7 @@ void recorder_note(struct recorder *recorder, const struct exchange *exchange,
     struct record_line *line = NULL;
     struct str text = {0};
     int r = exchange->undecided != 0
-                ? record_write_unavailable(exchange->undecided, exchange->undecided_why,
+                ? record_write_unavailable(exchange->undecided, exchange->undecided_message,
                                            &exchange->decision, &exchange->review, circumstances,
                                            arena, &text)
                 : record_write(&exchange->decision, &exchange->review, circumstances, arena, &text);
