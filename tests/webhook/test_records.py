@@ -95,7 +95,7 @@ class DecisionLog(unittest.TestCase):
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
             os.rename(path, path + ".1")
             gate.process.send_signal(signal.SIGHUP)
-            gate.wait_for("the decision log was opened anew")
+            gate.wait_for("decision log reopened")
             ask(gate)
             self.assertEqual(len(lines_of(path, 1)), 1)
             self.assertEqual(len(lines_of(path + ".1", 2)), 2)
@@ -110,7 +110,7 @@ class DecisionLog(unittest.TestCase):
             with open(gate.path("new"), "w", encoding="utf-8") as file:
                 file.write(text.replace("path: first, allowed: true", "path: second"))
             os.replace(gate.path("new"), gate.path("gate.yaml"))
-            gate.wait_for("the decision log was opened anew")
+            gate.wait_for("decision log reopened")
             ask(gate, GOOD, allowed=True)
             ask(gate)
             self.assertEqual([r["allowed"] for r in lines_of(gate.path("second"), 1)], [False])
@@ -130,7 +130,7 @@ class DecisionLog(unittest.TestCase):
                 ask(gate)
             wait_for_metric(gate, LOST % "write_failed", 5)
             self.assertEqual(metric(gate, WRITTEN), 0)
-            gate.wait_for("a line of the decision log is lost: it cannot be written")
+            gate.wait_for("decision log line lost: it cannot be written")
             gate.process.send_signal(signal.SIGTERM)
             self.assertEqual(gate.process.wait(timeout=10), 0)
 
@@ -142,7 +142,7 @@ class DecisionLog(unittest.TestCase):
             gate.process.send_signal(signal.SIGTERM)
             self.assertEqual(gate.process.wait(timeout=10), 0)
             self.assertLess(time.monotonic() - begun, 6 * SLACK)
-            self.assertIn("the decision log hangs", gate.log())
+            self.assertIn("decision log write hangs", gate.log())
             gate.process.stdout.close()
 
     def test_a_closed_reader_loses_lines_but_no_answer(self):

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision_file - opens the output of the decision log and writes complete lines to it.
+ */
+
 #include "webhook/record/decision_file.h"
 
 #include <errno.h>
@@ -9,27 +13,27 @@
 
 #include "webhook/record/decision_log.h"
 
-#define FIRST_OWN_DESCRIPTOR 3
+#define FIRST_FREE_DESCRIPTOR 3 /* after standard input, output and error */
 
-/* Whether a file's last byte is no line feed; one that cannot be looked at may be. */
+/* Whether the last byte of a file is not a line feed; true if it cannot be read. */
 static bool ends_torn(const char *path, int fd)
 {
     struct stat status = {0};
     char last = '\0';
-    int in = -1;
+    int reader = -1;
     bool torn = true;
 
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
         return false;
-    in = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (in < 0)
+    reader = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (reader < 0)
         return true;
-    torn = pread(in, &last, 1, status.st_size - 1) != 1 || last != '\n';
-    (void)close(in);
+    torn = pread(reader, &last, 1, status.st_size - 1) != 1 || last != '\n';
+    (void)close(reader);
     return torn;
 }
 
-/* O_NONBLOCK only for the opening: a named pipe without a reader must not hold up the start. */
+/* O_NONBLOCK only while opening: a named pipe without a reader must not block the start. */
 static int open_path(const char *path)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
@@ -50,7 +54,7 @@ int decision_file_open(const char *path, struct decision_file *ret_file)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd =
-        standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_OWN_DESCRIPTOR) : open_path(path);
+        standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_FREE_DESCRIPTOR) : open_path(path);
 
     if (fd < 0)
         return standard ? -errno : fd;
@@ -64,12 +68,12 @@ void decision_file_close(struct decision_file *file)
     file->fd = -1;
 }
 
-/* Standard output may have been made non-blocking by whoever shares it. */
-static void wait_for_room(int fd)
+/* Needed because another process that shares standard output can have made it non-blocking. */
+static void wait_until_writable(int fd)
 {
-    struct pollfd room = {.fd = fd, .events = POLLOUT};
+    struct pollfd descriptor = {.fd = fd, .events = POLLOUT};
 
-    (void)poll(&room, 1, -1);
+    (void)poll(&descriptor, 1, -1);
 }
 
 int decision_file_write(struct decision_file *file, const struct record_line *line)
@@ -84,7 +88,7 @@ int decision_file_write(struct decision_file *file, const struct record_line *li
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN) {
-            wait_for_room(file->fd);
+            wait_until_writable(file->fd);
             continue;
         }
         if (n <= 0)

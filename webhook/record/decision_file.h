@@ -3,10 +3,11 @@
 #define WEBHOOK_RECORD_DECISION_FILE_H
 
 /*
- * decision_file - where the decision log's lines end: a file, a pipe, standard output.
+ * decision_file - the output of the decision log: a file, a named pipe or standard output.
  *
  * Errors     0 or negative errno.
- * Threads    one. Its writes may wait; SIGPIPE and SIGXFSZ must be blocked or ignored there.
+ * Threads    one at a time. A write can block. SIGPIPE and SIGXFSZ must be blocked or ignored in
+ * the calling thread.
  */
 
 #include <stdbool.h>
@@ -15,16 +16,16 @@
 
 struct decision_file {
     int fd;    /* owned */
-    bool torn; /* what was written last may be a part of a line */
+    bool torn; /* the output may end with an incomplete line */
 };
 
-/* path "-": standard output. A file that is made is for its owner alone. One that ends without a
- * line feed, as after a crash, counts as torn. A named pipe without a reader is -ENXIO. */
+/* path "-": standard output. A new file is readable by its owner only. A file that ends without a
+ * line feed, for example after a crash, counts as torn. -ENXIO: a named pipe without a reader. */
 int decision_file_open(const char *path, struct decision_file *ret_file)
     __attribute__((warn_unused_result, nonnull));
 void decision_file_close(struct decision_file *file);
 
-/* One write(2) for the line, more only where the system took a part of it. */
+/* One write(2) for the line; more only if the system accepted only a part of it. */
 int decision_file_write(struct decision_file *file, const struct record_line *line)
     __attribute__((warn_unused_result, nonnull));
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision_log - the queue of the decision log and the thread that writes it.
+ */
+
 #include "webhook/record/decision_log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,15 +18,14 @@
 #include "k8s/util/file.h"
 #include "webhook/record/decision_file.h"
 
-#define COMPLAINT_SEC 60 /* between two lines of the program's log about the same */
-#define MSEC_PER_SEC 1000
+#define REPORT_INTERVAL_MSEC 60000 /* between two lines of the program's log of one kind */
 
 struct decision_log {
     const struct log *log;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* held while pointers are moved, never over a system call of the file */
-    pthread_cond_t work;  /* for the thread */
+    pthread_mutex_t lock; /* held only to move pointers, never during file operations */
+    pthread_cond_t work;  /* a line, `reopen` or `stop` is there */
     pthread_cond_t done;  /* `ended` is set */
     struct record_line *lines[DECISION_LOG_MAX_LINES]; /* a ring */
     size_t first;
@@ -29,19 +33,19 @@ struct decision_log {
     size_t bytes;
     char *reopen; /* a path to be opened; owned; NULL: none */
     bool stop;
-    bool abandoned; /* nobody waits for the thread any more */
-    bool ended;
+    bool abandoned; /* the thread owns the log and releases it at its end */
+    bool ended;     /* the thread does not use the log any more */
 
     _Atomic uint64_t written;
     _Atomic uint64_t lost_full;
     _Atomic uint64_t lost_failed;
     _Atomic uint64_t lost_memory;
 
-    /* the thread's own */
+    /* only used by the thread */
     struct decision_file file;
-    uint64_t told_full; /* of lost_full, when it was last told */
-    time_t told_full_sec;
-    time_t told_failed_sec;
+    uint64_t reported_full;       /* lost_full when it was reported last */
+    uint64_t full_reported_msec;  /* of clock_msec(); 0: never */
+    uint64_t write_reported_msec; /* the same */
 };
 
 static void count(_Atomic uint64_t *counter)
@@ -49,37 +53,32 @@ static void count(_Atomic uint64_t *counter)
     (void)atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static time_t now_sec(void)
+/* Limits the rate of reports: false if the last one was less than REPORT_INTERVAL_MSEC ago. */
+static bool may_report(uint64_t *reported_msec)
 {
-    return (time_t)(clock_msec() / MSEC_PER_SEC) + 1; /* 0 is never */
-}
+    uint64_t now_msec = clock_msec();
 
-static bool may_tell(time_t *told_sec)
-{
-    time_t now = now_sec();
-
-    if (*told_sec != 0 && now - *told_sec < COMPLAINT_SEC)
+    if (*reported_msec != 0 && now_msec - *reported_msec < REPORT_INTERVAL_MSEC)
         return false;
-    *told_sec = now;
+    *reported_msec = now_msec;
     return true;
 }
 
-static void tell(const struct decision_log *log, const char *message, int error)
+static void report_error(const struct decision_log *log, const char *message, int error)
 {
     log_line_with(log->log, LOG_LEVEL_ERROR, message,
                   log_text("reason", str_of(file_error_text(error))));
 }
 
-static void tell_of_full_queue(struct decision_log *log)
+static void report_full_queue(struct decision_log *log)
 {
     uint64_t lost = atomic_load_explicit(&log->lost_full, memory_order_relaxed);
 
-    if (lost == log->told_full || !may_tell(&log->told_full_sec))
+    if (lost == log->reported_full || !may_report(&log->full_reported_msec))
         return;
-    log_line_with(log->log, LOG_LEVEL_ERROR,
-                  "lines of the decision log are lost: whoever reads it is too slow",
-                  log_number("lost", (int64_t)(lost - log->told_full)));
-    log->told_full = lost;
+    log_line_with(log->log, LOG_LEVEL_ERROR, "decision log lines lost: the reader is too slow",
+                  log_number("lost", (int64_t)(lost - log->reported_full)));
+    log->reported_full = lost;
 }
 
 static void write_one(struct decision_log *log, struct record_line *line)
@@ -91,37 +90,38 @@ static void write_one(struct decision_log *log, struct record_line *line)
         count(&log->written);
     } else {
         count(&log->lost_failed);
-        if (may_tell(&log->told_failed_sec))
-            tell(log, "a line of the decision log is lost: it cannot be written", r);
+        if (may_report(&log->write_reported_msec))
+            report_error(log, "decision log line lost: it cannot be written", r);
     }
-    tell_of_full_queue(log);
+    report_full_queue(log);
 }
 
-static void open_anew(struct decision_log *log, const char *path)
+static void open_again(struct decision_log *log, const char *path)
 {
     struct decision_file file = {0};
     int r = decision_file_open(path, &file);
 
     if (r < 0) {
-        tell(log, "decisionLog.path cannot be opened anew: the old file stays in use", r);
+        report_error(log, "cannot reopen decisionLog.path: the old file stays in use", r);
         return;
     }
     decision_file_close(&log->file);
     log->file = file;
-    log_line(log->log, LOG_LEVEL_INFO, "the decision log was opened anew");
+    log_line(log->log, LOG_LEVEL_INFO, "decision log reopened");
 }
 
-static struct record_line *take(struct decision_log *log)
+static struct record_line *take_first(struct decision_log *log)
 {
     struct record_line *line = log->lines[log->first];
 
+    assert(log->count > 0 && log->bytes >= line->len);
     log->first = (log->first + 1) % DECISION_LOG_MAX_LINES;
     log->count--;
     log->bytes -= line->len;
     return line;
 }
 
-/* With the lock held, which is let go around the work. False: there is none. */
+/* Called with the lock held; releases it while it works. False: there is nothing to do. */
 static bool work_once(struct decision_log *log)
 {
     if (log->reopen != NULL) {
@@ -129,10 +129,10 @@ static bool work_once(struct decision_log *log)
 
         log->reopen = NULL;
         (void)pthread_mutex_unlock(&log->lock);
-        open_anew(log, path);
+        open_again(log, path);
         free(path);
     } else if (log->count > 0) {
-        struct record_line *line = take(log);
+        struct record_line *line = take_first(log);
 
         (void)pthread_mutex_unlock(&log->lock);
         write_one(log, line);
@@ -146,7 +146,7 @@ static bool work_once(struct decision_log *log)
 static void release(struct decision_log *log)
 {
     while (log->count > 0)
-        record_line_unref(take(log));
+        record_line_unref(take_first(log));
     decision_file_close(&log->file);
     (void)pthread_cond_destroy(&log->done);
     (void)pthread_cond_destroy(&log->work);
@@ -186,8 +186,8 @@ static int init_locks(struct decision_log *log)
     return r != 0 ? -r : clock_condition_init(&log->done);
 }
 
-/* All signals blocked: SIGPIPE and SIGXFSZ of a failed write(2) come to who wrote, and end nobody.
- */
+/* The thread has all signals blocked: SIGPIPE and SIGXFSZ of a failed write(2) go to the thread
+ * that writes, and would end the program. */
 static int start(struct decision_log *log)
 {
     sigset_t all, before;
@@ -277,8 +277,8 @@ struct decision_log_counts decision_log_counts(struct decision_log *log)
     };
 }
 
-/* Whether the thread ended in time. Where it did not, the log is the thread's from now on, and
- * *ret_left is what is not written. */
+/* Whether the thread ended in time. If not, the thread owns the log from now on, and *ret_left is
+ * the number of lines that were not written. */
 static bool wait_for_end(struct decision_log *log, uint32_t msec, size_t *ret_left)
 {
     struct timespec end = clock_timespec(clock_msec() + msec);
@@ -292,7 +292,7 @@ static bool wait_for_end(struct decision_log *log, uint32_t msec, size_t *ret_le
     ended = log->ended;
     if (!ended) {
         log->abandoned = true;
-        *ret_left = log->count + 1; /* and the one it hangs in */
+        *ret_left = log->count + 1; /* and the one that hangs in write(2) */
         (void)pthread_detach(log->thread);
     }
     (void)pthread_mutex_unlock(&log->lock);
@@ -312,7 +312,7 @@ void decision_log_close(struct decision_log *log, uint32_t msec)
         release(log);
     } else {
         log_line_with(program_log, LOG_LEVEL_ERROR,
-                      "the decision log hangs: what is not written is lost",
+                      "decision log write hangs: queued lines are lost",
                       log_number("lost", (int64_t)left));
     }
 }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * denials - the ring of the latest denials.
+ */
+
 #include "webhook/record/denials.h"
+
+#include <assert.h>
 
 int denials_init(struct denials *denials)
 {
@@ -11,6 +17,7 @@ static void drop_oldest(struct denials *denials)
 {
     struct record_line *line = denials->lines[denials->first];
 
+    assert(denials->count > 0 && denials->bytes >= line->len);
     denials->first = (denials->first + 1) % DENIALS_MAX_LINES;
     denials->count--;
     denials->bytes -= line->len;
@@ -31,6 +38,7 @@ void denials_put(struct denials *denials, struct record_line *line)
     while (denials->count > 0 &&
            (denials->count == DENIALS_MAX_LINES || denials->bytes + line->len > DENIALS_MAX_BYTES))
         drop_oldest(denials);
+    assert(denials->count < DENIALS_MAX_LINES);
     denials->lines[(denials->first + denials->count) % DENIALS_MAX_LINES] = record_line_ref(line);
     denials->count++;
     denials->bytes += line->len;

@@ -3,17 +3,17 @@
 #define WEBHOOK_RECORD_DENIALS_H
 
 /*
- * denials - the last denials of this replica, in memory: what `/denials` shows.
+ * denials - keeps the latest denials of this replica in memory, for the page `/denials`.
  *
- * Bounded in number and in bytes; the oldest goes first. `/denials.json` gives them as
+ * Limited in number and in bytes; the oldest is dropped first. `/denials.json` returns them as
  *
  *   {"schema": DENIALS_SCHEMA, "replica": host name, "time": now, "total": since the start,
  *    "records": [objects of record.h, the oldest first]}
  *
- * with each record on a line of its own.
+ * with one record per line.
  *
- * Ownership  holds a count of each line.
- * Threads    any; the lock is held while pointers are moved and counted.
+ * Ownership  holds a reference to each line.
+ * Threads    any; the lock is held only to move pointers and take references.
  */
 
 #include <pthread.h>
@@ -34,9 +34,9 @@ struct denials {
     uint64_t total; /* since the start */
 };
 
-/* A moment of it, the oldest first. */
+/* A copy at one moment, the oldest first. */
 struct denials_view {
-    struct record_line *lines[DENIALS_MAX_LINES]; /* a count of each */
+    struct record_line *lines[DENIALS_MAX_LINES]; /* a reference to each */
     size_t count;
     size_t bytes;
     uint64_t total;
@@ -46,10 +46,12 @@ struct denials_view {
 int denials_init(struct denials *denials) __attribute__((warn_unused_result));
 void denials_done(struct denials *denials);
 
-/* Takes a count of its own. */
+/* Takes a reference of its own. */
 void denials_put(struct denials *denials, struct record_line *line);
 
+/* How many are in memory. */
 size_t denials_kept(struct denials *denials);
+/* The view must be released with denials_view_done(). */
 void denials_look(struct denials *denials, struct denials_view *ret_view);
 void denials_view_done(struct denials_view *view);
 

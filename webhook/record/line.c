@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line - a line of the decision log in shared memory.
+ */
+
 #include "webhook/record/line.h"
 
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #define WEBHOOK_RECORD_LINE_H
 
 /*
- * line - a finished line of record.h that outlives its request: the decision log and the
- * list of denials share one copy.
+ * line - a finished line of record.h that outlives its request: the decision log and the denials in
+ * memory share one copy.
  *
- * Ownership  counted; record_line_unref(NULL) is allowed.
- * Threads    immutable, the count is atomic.
+ * Ownership  counted references; record_line_unref(NULL) is allowed.
+ * Threads    any: immutable, and the count is atomic.
  */
 
 #include <stdatomic.h>
@@ -18,11 +18,12 @@
 
 struct record_line {
     struct refcount count;
-    size_t len;   /* of the line, with its line feed */
-    char bytes[]; /* a line feed, then the line: for one that follows a torn one */
+    size_t len;   /* of the line, including its line feed */
+    char bytes[]; /* a line feed, then the line: the line feed is written only after an incomplete
+                     line */
 };
 
-/* A copy with one count; NULL: out of memory. */
+/* A copy; the caller owns the reference. NULL: out of memory. */
 struct record_line *record_line_new(struct str line) __attribute__((warn_unused_result));
 struct record_line *record_line_ref(struct record_line *line);
 void record_line_unref(struct record_line *line);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record - collects the members of a record and writes the line.
+ *
+ * text.c writes single members safely.
+ */
+
 #include "webhook/record/record.h"
 
 #include <errno.h>
@@ -12,10 +18,10 @@
 
 #define NSEC_PER_MSEC 1000000
 
-/* What is left out, in this order, until the line fits. */
-enum leave { LEAVE_NOTHING = 0, LEAVE_INPUT, LEAVE_PACKET, LEAVE_LISTS, LEAVE_COUNT };
+/* What is left out, in this order, until the line fits. Each includes those before it. */
+enum omit { OMIT_NOTHING = 0, OMIT_INPUT, OMIT_PACKET, OMIT_LISTS, OMIT_COUNT };
 
-/* All that one line says. */
+/* The content of one line. */
 struct record {
     const struct review *review;
     const struct record_circumstances *circumstances;
@@ -31,7 +37,7 @@ struct record {
     bool more_images;
 };
 
-/* Audit annotations that are texts, and what they are called here. */
+/* Audit annotations that are texts, with their names in a record. */
 static const struct {
     const char *key;
     const char *name;
@@ -40,7 +46,7 @@ static const struct {
     {"violations", "violations"},      {"error", "error"},       {"subject", "subject"},
 };
 
-static struct str part(const struct record *record, const char *key)
+static struct str annotation(const struct record *record, const char *key)
 {
     for (size_t i = 0; i < record->parts.pair_count; i++) {
         if (strcmp(record->parts.pairs[i].key, key) == 0)
@@ -82,17 +88,17 @@ static void write_request(struct record_text *line, const struct review *r)
 static void write_list(struct record_text *line, const char *name, const struct str *items,
                        size_t count)
 {
-    size_t room = RECORD_MAX_LIST_BYTES;
+    size_t left = RECORD_MAX_LIST_BYTES;
 
     record_add_raw(line, name, STR("["));
     for (size_t i = 0; i < count; i++) {
         size_t size = items[i].len < RECORD_MAX_TEXT_BYTES ? items[i].len : RECORD_MAX_TEXT_BYTES;
 
-        if (size > room) {
+        if (size > left) {
             line->shortened = true;
             break;
         }
-        room -= size;
+        left -= size;
         if (i > 0)
             buffer_add_char(&line->b, ',');
         record_add_value(line, items[i]);
@@ -138,25 +144,25 @@ static void write_levels(struct record_text *line, struct levels levels)
                       level_text(levels.audit));
 }
 
-static void write_decision(struct record_text *line, const struct record *record, enum leave left)
+static void write_decision(struct record_text *line, const struct record *record, enum omit omitted)
 {
     record_add_bool(line, "allowed", record->allowed);
     record_add_text(line, "outcome", record->outcome);
-    if (str_present(record->message)) { /* has a bound of its own */
+    if (str_present(record->message)) { /* already limited to ANSWER_MAX_MESSAGE_BYTES */
         record_add_raw(line, "message", STR(""));
         buffer_add_json(&line->b, record->message);
     }
     if (record->parts.warning_count > 0)
         write_list(line, "warnings", record->parts.warnings, record->parts.warning_count);
-    if (left < LEAVE_PACKET) {
-        record_add_raw(line, "findings", part(record, "findings"));
-        record_add_raw(line, "packet", part(record, "packet"));
-        record_add_raw(line, "packetTruncated", part(record, "packet-truncated"));
+    if (omitted < OMIT_PACKET) {
+        record_add_raw(line, "findings", annotation(record, "findings"));
+        record_add_raw(line, "packet", annotation(record, "packet"));
+        record_add_raw(line, "packetTruncated", annotation(record, "packet-truncated"));
     }
-    if (left < LEAVE_INPUT)
-        record_add_raw(line, "input", part(record, "input"));
+    if (omitted < OMIT_INPUT)
+        record_add_raw(line, "input", annotation(record, "input"));
     for (size_t i = 0; i < sizeof(text_parts) / sizeof(text_parts[0]); i++)
-        record_add_text(line, text_parts[i].name, part(record, text_parts[i].key));
+        record_add_text(line, text_parts[i].name, annotation(record, text_parts[i].key));
 }
 
 static void write_expiring(struct record_text *line, const struct record *record)
@@ -187,25 +193,25 @@ static void write_circumstances(struct record_text *line, const struct record_ci
     record_add_text(line, "caller", c->caller_verified ? STR("verified") : STR("unverified"));
 }
 
-/* -E2BIG: more has to be left out. */
-static int write_line(const struct record *record, enum leave left, struct arena *arena,
+/* -E2BIG: the line does not fit; more must be left out. */
+static int write_line(const struct record *record, enum omit omitted, struct arena *arena,
                       struct str *ret_line)
 {
     struct record_text line = {.b = buffer_make(arena, RECORD_MAX_BYTES),
-                               .shortened = record->more_images || left != LEAVE_NOTHING};
+                               .shortened = record->more_images || omitted != OMIT_NOTHING};
     struct str text = {0}, plain = {0};
     bool too_long = false;
 
     buffer_add(&line.b, STR("{\"schema\":\"" RECORD_SCHEMA "\""));
     write_time(&line, record->circumstances->now);
     write_request(&line, record->review);
-    if (left < LEAVE_LISTS)
+    if (omitted < OMIT_LISTS)
         write_groups(&line, record->review);
     write_owner(&line, record->review);
-    if (left < LEAVE_LISTS && record->image_count > 0)
+    if (omitted < OMIT_LISTS && record->image_count > 0)
         write_list(&line, "images", record->images, record->image_count);
     write_levels(&line, record->levels);
-    write_decision(&line, record, left);
+    write_decision(&line, record, omitted);
     write_expiring(&line, record);
     write_circumstances(&line, record->circumstances);
     if (line.shortened)
@@ -221,7 +227,8 @@ static int write_line(const struct record *record, enum leave left, struct arena
     return 0;
 }
 
-/* A reference is no place for a password, but nobody keeps it from being one. */
+/* An image reference should not contain a password, but nothing prevents it: such references are
+ * replaced. */
 static int add_images(struct record *record, struct arena *arena)
 {
     struct workload pod = {0};
@@ -248,12 +255,12 @@ static int write_record(struct record *record, struct arena *arena, struct str *
 
     if (r < 0)
         return r;
-    for (enum leave left = LEAVE_NOTHING; left < LEAVE_COUNT; left++) {
-        r = write_line(record, left, arena, ret_line);
+    for (enum omit omitted = OMIT_NOTHING; omitted < OMIT_COUNT; omitted++) {
+        r = write_line(record, omitted, arena, ret_line);
         if (r != -E2BIG)
             return r;
     }
-    return -ENOMEM; /* what is never left out has bounds that add up to less */
+    return -ENOMEM; /* not reached: the members that always stay are limited to less in sum */
 }
 
 int record_write(const struct decision *decision, const struct review *review,

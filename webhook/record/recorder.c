@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder - makes the record of an exchange once and passes it to the log and the page.
+ */
+
 #include "webhook/record/recorder.h"
 
 int recorder_init(struct recorder *recorder, struct decision_log *log)

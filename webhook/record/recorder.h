@@ -3,14 +3,14 @@
 #define WEBHOOK_RECORD_RECORDER_H
 
 /*
- * recorder - writes decisions down: denials always, allowed ones where that is asked for, into the
- * decision log; denials into memory too, for the live page.
+ * recorder - records decisions: denials always, allowed requests if configured, in the decision
+ * log; denials also in memory, for the live page.
  *
- * A record that cannot be made is counted as lost and hinders nothing.
+ * A record that cannot be made is counted as lost. The response is sent anyway.
  *
  * Errors     recorder_init(): 0 or negative errno.
  * Ownership  the decision log is borrowed.
- * Threads    recorder_note() any; the rest one at a time.
+ * Threads    recorder_wants() and recorder_note() any; the others one at a time.
  */
 
 #include <stdatomic.h>
@@ -23,14 +23,14 @@
 struct recorder {
     struct decision_log *log;
     struct denials denials;
-    _Atomic bool allowed; /* these too; may change at any time */
+    _Atomic bool allowed; /* record allowed requests too; can change at any time */
 };
 
 int recorder_init(struct recorder *recorder, struct decision_log *log)
     __attribute__((warn_unused_result, nonnull));
 void recorder_done(struct recorder *recorder);
 
-/* Whether a record of it is to be made: whoever asks need not know the circumstances before. */
+/* Whether this exchange is recorded. If not, the caller need not collect the circumstances. */
 bool recorder_wants(const struct recorder *recorder, const struct exchange *exchange);
 
 /* The line is made in the arena. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text - writes members of a record, and makes a line safe to display.
+ */
+
 #include "webhook/record/text.h"
 
 #include <errno.h>
@@ -8,7 +12,7 @@
 
 #define LINE_SEPARATOR 0x2028
 #define PARAGRAPH_SEPARATOR 0x2029
-#define FIRST_ODD 0x7F /* below it stand only characters that are escaped already */
+#define FIRST_UNSAFE 0x7F /* JSON already escapes the control characters below */
 
 void record_add_value(struct record_text *line, struct str text)
 {
@@ -48,7 +52,7 @@ void record_add_bool(struct record_text *line, const char *name, bool value)
 
 static bool must_be_escaped(uint32_t c)
 {
-    return (c >= FIRST_ODD && text_is_control(c)) || text_is_bidi_control(c) ||
+    return (c >= FIRST_UNSAFE && text_is_control(c)) || text_is_bidi_control(c) ||
            c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR;
 }
 
@@ -56,7 +60,7 @@ static size_t ascii_run(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.len && (unsigned char)s.ptr[n] < FIRST_ODD)
+    while (n < s.len && (unsigned char)s.ptr[n] < FIRST_UNSAFE)
         n++;
     return n;
 }

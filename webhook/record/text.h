@@ -3,10 +3,9 @@
 #define WEBHOOK_RECORD_TEXT_H
 
 /*
- * text - the members of a line while it is written: names and texts, bounded, and safe to
- * show.
+ * text - writes the members of a line: texts within a limit, and safe to display.
  *
- * Errors     sticky, as buffer's.
+ * Errors     sticky, as in buffer.h: check once, at the end.
  */
 
 #include <stdbool.h>
@@ -18,10 +17,10 @@ struct record_text {
     bool shortened;
 };
 
-/* All writers of members begin with a comma: the first member is there already. Absent texts are
+/* Each of these writes a comma first, so the first member must already be there. Absent texts are
  * left out. */
 void record_add_text(struct record_text *line, const char *name, struct str text);
-/* JSON of ours. */
+/* json must be valid JSON that this program made. */
 void record_add_raw(struct record_text *line, const char *name, struct str json);
 void record_add_bool(struct record_text *line, const char *name, bool value);
 
@@ -29,10 +28,10 @@ void record_add_bool(struct record_text *line, const char *name, bool value);
 void record_add_value(struct record_text *line, struct str text);
 
 /*
- * JSON with \u escapes in place of all that moves a terminal or ends a line for some reader:
- * U+007F to U+009F, bidirectional controls, U+2028, U+2029; what is no UTF-8 becomes \ufffd. Since
- * such characters stand only inside of strings, it says the same. An absent text where that takes
- * more than max_bytes or there is no memory (*ret_too_long tells which).
+ * Replaces characters that control a terminal, or end a line for some readers, with \u escapes:
+ * U+007F to U+009F, bidirectional controls, U+2028 and U+2029. Invalid UTF-8 becomes \ufffd. In
+ * JSON such characters are only inside strings, so the meaning does not change. Absent if the
+ * result is longer than max_bytes (*ret_too_long is true), or if there is no memory.
  */
 struct str record_make_plain(struct str json, size_t max_bytes, struct arena *arena,
                              bool *ret_too_long) __attribute__((nonnull));
