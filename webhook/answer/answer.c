@@ -57,7 +57,7 @@ int answer_write(const struct decision *decision, struct str uid, enum answer_fo
 
 static int clean_message(struct str message, struct arena *arena, struct str *ret_message)
 {
-    struct str kept = clean_cut(message, ANSWER_MAX_MESSAGE_BYTES);
+    struct str kept = str_cut(message, ANSWER_MAX_MESSAGE_BYTES);
     char *copy = arena_copy(arena, kept);
 
     if (copy == NULL)

@@ -80,7 +80,7 @@ static void clean_from(struct buffer *b, size_t start)
 /* `code at place: message; what to do`, without a line feed, cut at MAX_LINE_BYTES. */
 static int make_line(const struct row *row, struct arena *arena, struct str *ret_line)
 {
-    struct str place = clean_cut(row->place, MAX_LINE_BYTES);
+    struct str place = str_cut(row->place, MAX_LINE_BYTES);
     struct buffer b = buffer_make(arena, 8 * MAX_LINE_BYTES);
     struct str line = {0};
 
@@ -90,7 +90,7 @@ static int make_line(const struct row *row, struct arena *arena, struct str *ret
         buffer_add(&b, place);
     }
     buffer_add(&b, STR(": "));
-    buffer_add(&b, clean_cut(row->message, MAX_LINE_BYTES));
+    buffer_add(&b, str_cut(row->message, MAX_LINE_BYTES));
     if (row->hint != NULL) {
         buffer_add(&b, STR("; "));
         buffer_add(&b, str_of(row->hint));
@@ -99,7 +99,7 @@ static int make_line(const struct row *row, struct arena *arena, struct str *ret
     line = buffer_text(&b);
     if (!str_present(line))
         return -ENOMEM;
-    *ret_line = clean_cut(line, MAX_LINE_BYTES);
+    *ret_line = str_cut(line, MAX_LINE_BYTES);
     return 0;
 }
 
@@ -161,7 +161,7 @@ int answer_message(const struct decision *decision, struct arena *arena, struct 
     struct str message = {0};
     int r = 0;
 
-    buffer_add(&b, clean_cut(decision->subject, MAX_SUBJECT_BYTES));
+    buffer_add(&b, str_cut(decision->subject, MAX_SUBJECT_BYTES));
     buffer_add_format(&b, " is refused: %s", why(decision));
     clean_from(&b, 0);
     r = add_lines(&b, decision, arena);
@@ -204,7 +204,7 @@ static int warn_of_expiries(const struct decision *d, struct arena *arena, struc
     for (size_t i = 0; i < d->expiry_count; i++) {
         const struct answer_expiry expiry = {
             .kind = str_of(d->expiries[i].kind),
-            .name = clean_cut(d->expiries[i].name, MAX_LINE_BYTES),
+            .name = str_cut(d->expiries[i].name, MAX_LINE_BYTES),
             .at = d->expiries[i].at,
         };
         struct str text = {0};
@@ -235,7 +235,7 @@ static int warn_with_advice(const struct decision *d, struct arena *arena, struc
 static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
-    struct str subject = clean_cut(d->subject, MAX_SUBJECT_BYTES);
+    struct str subject = str_cut(d->subject, MAX_SUBJECT_BYTES);
     size_t rows = row_count(d);
     struct str text =
         arena_format(arena,

@@ -11,7 +11,6 @@
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
 #include "webhook/gate/internal.h"
-#include "webhook/util/clean.h"
 
 #define MIRROR_ANNOTATION "kubernetes.io/config.mirror"
 #define NODE_USER_PREFIX "system:node:"
@@ -61,8 +60,8 @@ static int make_subject(const struct review *review, struct arena *arena, struct
     const cJSON *object = review->operation == REVIEW_DELETE ? review->old_object : review->object;
     const cJSON *metadata = tree_get(object, "metadata");
     struct str name = review->name;
-    struct str kind = clean_cut(review->kind_name, MAX_SUBJECT_PART_BYTES);
-    struct str where = clean_cut(review->namespace_name, MAX_SUBJECT_PART_BYTES);
+    struct str kind = str_cut(review->kind_name, MAX_SUBJECT_PART_BYTES);
+    struct str where = str_cut(review->namespace_name, MAX_SUBJECT_PART_BYTES);
     const char *star = "";
 
     if (name.len == 0)
@@ -71,7 +70,7 @@ static int make_subject(const struct review *review, struct arena *arena, struct
         name = tree_get_text(metadata, "generateName");
         star = name.len > 0 ? "*" : "";
     }
-    name = clean_cut(name, MAX_SUBJECT_PART_BYTES);
+    name = str_cut(name, MAX_SUBJECT_PART_BYTES);
     *ret_subject =
         arena_format(arena, "%.*s/%.*s/%.*s%s", (int)where.len, where.len > 0 ? where.ptr : "",
                      (int)kind.len, kind.ptr, (int)name.len, name.len > 0 ? name.ptr : "", star);
@@ -136,7 +135,7 @@ static void note_error(struct buffer *b, const char *name, struct str label)
     if (!str_present(label) || level_read(label, &level))
         return;
     buffer_add_format(b, "%s%s=", b->len > 0 ? "," : "", name);
-    buffer_add(b, clean_cut(label, MAX_ERROR_VALUE_BYTES));
+    buffer_add(b, str_cut(label, MAX_ERROR_VALUE_BYTES));
 }
 
 static int read_levels(const struct judgement *j, struct decision *d)

@@ -14,7 +14,6 @@
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
 #include "webhook/record/text.h"
-#include "webhook/util/clean.h"
 
 #define NSEC_PER_MSEC 1000000
 
@@ -296,7 +295,7 @@ int record_write_unavailable(int code, struct str message, const struct decision
         .circumstances = circumstances,
         .levels = decision->levels,
         .outcome = code == HTTP_SERVICE_UNAVAILABLE ? STR("unavailable") : STR("timeout"),
-        .message = clean_cut(message, ANSWER_MAX_MESSAGE_BYTES),
+        .message = str_cut(message, ANSWER_MAX_MESSAGE_BYTES),
         .parts = {.pairs = {{.key = "subject", .value = decision->subject}}, .pair_count = 1},
     };
 

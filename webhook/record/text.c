@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "webhook/record/record.h"
-#include "webhook/util/clean.h"
 
 #define LINE_SEPARATOR 0x2028
 #define PARAGRAPH_SEPARATOR 0x2029
@@ -16,7 +15,7 @@
 
 void record_add_value(struct record_text *line, struct str text)
 {
-    struct str kept = clean_cut(text, RECORD_MAX_TEXT_BYTES);
+    struct str kept = str_cut(text, RECORD_MAX_TEXT_BYTES);
 
     line->shortened |= kept.len < text.len;
     buffer_add_json(&line->b, kept);

@@ -8,7 +8,6 @@
 
 #include "planner/advice.h"
 #include "planner/base/tree.h"
-#include "webhook/util/clean.h"
 #include "webhook/report/internal.h"
 
 #define SLOTS 32768u /* of the table of rows; more than three a row */
@@ -66,7 +65,7 @@ static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
 
     if (!str_present(s) || k->failed)
         return (struct str){0};
-    s = clean_cut(s, max_bytes);
+    s = str_cut(s, max_bytes);
     copy = s.len <= k->left_bytes ? arena_copy(k->arena, s) : NULL;
     k->failed = copy == NULL;
     k->left_bytes -= copy != NULL ? s.len : 0;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "webhook/answer/hint.h"
-#include "webhook/util/clean.h"
 #include "webhook/gate/gate.h"
 #include "webhook/report/internal.h"
 
@@ -26,7 +25,7 @@ static struct report_sum *find_sum(struct report_sums *sums, struct siphash_seed
     size_t slot = 0;
     char *copy = NULL;
 
-    name = clean_cut(name, REPORT_MAX_SUM_BYTES);
+    name = str_cut(name, REPORT_MAX_SUM_BYTES);
     report_hash(&h, name);
     slot = siphash_end(&h) % sums->slot_count;
     for (; sums->slots[slot] != 0; slot = (slot + 1) % sums->slot_count) {

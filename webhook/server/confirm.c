@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "k8s/util/http_status.h"
-#include "webhook/util/clean.h"
 
 #define MAX_NAMESPACE_BYTES 253 /* shown; names end at 63 */
 #define NO_QUESTION ((enum cluster_question)0)
@@ -96,7 +95,7 @@ struct str confirm_message(const struct confirm *confirm, struct str namespace_n
 {
     static const char again[] = "try again; if this persists, ask an administrator to check the "
                                 "gate's log and the metric sandgate_watch_age_seconds";
-    struct str name = clean_cut(namespace_name, MAX_NAMESPACE_BYTES);
+    struct str name = str_cut(namespace_name, MAX_NAMESPACE_BYTES);
     int n = (int)name.len;
 
     switch (confirm->question) {

@@ -29,18 +29,6 @@ size_t clean_text(char *text, size_t len)
     return kept;
 }
 
-struct str clean_cut(struct str s, size_t max_bytes)
-{
-    uint32_t c = 0;
-    size_t kept = 0, n = 0;
-
-    if (s.len <= max_bytes)
-        return s;
-    while ((n = str_utf8_next(from(s, kept), &c)) > 0 && n <= max_bytes - kept)
-        kept += n;
-    return (struct str){.ptr = s.ptr, .len = kept};
-}
-
 struct str clean_cut_characters(struct str s, size_t max_characters)
 {
     uint32_t c = 0;

@@ -15,10 +15,7 @@
  * character's middle, ends the text. Returns the new length, and puts no NUL behind it. */
 size_t clean_text(char *text, size_t len);
 
-/* The longest beginning of at most so many bytes that ends between two characters. */
-struct str clean_cut(struct str s, size_t max_bytes);
-
-/* The same in characters. */
+/* The first max_characters of s. For a limit in bytes use str_cut(). */
 struct str clean_cut_characters(struct str s, size_t max_characters);
 
 #endif
