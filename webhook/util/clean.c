@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clean - makes text safe to display.
+ */
+
 #include "webhook/util/clean.h"
 
-static struct str from(struct str s, size_t at)
+#include <assert.h>
+
+static struct str skip(struct str s, size_t at)
 {
+    assert(at <= s.len);
     return (struct str){.ptr = s.ptr + at, .len = s.len - at};
 }
 
@@ -13,7 +20,7 @@ size_t clean_text(char *text, size_t len)
 
     for (size_t i = 0; i < len;) {
         uint32_t c = 0;
-        size_t n = str_utf8_next(from(whole, i), &c);
+        size_t n = str_utf8_next(skip(whole, i), &c);
 
         if (n == 0)
             break;
@@ -35,7 +42,7 @@ struct str clean_cut_characters(struct str s, size_t max_characters)
     size_t kept = 0, n = 0;
 
     for (size_t i = 0; i < max_characters && kept < s.len; i++) {
-        n = str_utf8_next(from(s, kept), &c);
+        n = str_utf8_next(skip(s, kept), &c);
         if (n == 0)
             break;
         kept += n;

@@ -3,16 +3,18 @@
 #define WEBHOOK_UTIL_CLEAN_H
 
 /*
- * clean - text as a terminal may show it: no control and no bidirectional-control characters, cut
- * only between characters. Pure; no function here allocates or fails.
+ * clean - makes text safe to display: without control characters and bidirectional controls, and
+ * cut between characters only.
+ *
+ * Pure. No function here allocates or fails.
  */
 
 #include <stddef.h>
 
 #include "planner/base/text.h"
 
-/* In place: each character that must not be shown becomes `?`; what is no UTF-8, or was cut in a
- * character's middle, ends the text. Returns the new length, and puts no NUL behind it. */
+/* In place: replaces each unsafe character with `?`. Invalid UTF-8, or a character that was cut in
+ * its middle, ends the text. Returns the new length; does not add a NUL. */
 size_t clean_text(char *text, size_t len);
 
 /* The first max_characters of s. For a limit in bytes use str_cut(). */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fingerprint - hashes the file status of directory trees.
+ */
+
 #include "webhook/util/fingerprint.h"
 
 #include <dirent.h>
@@ -8,7 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* FNV-1a, 64 bits: against accidents, not against whoever can write the folder. */
+/* FNV-1a, 64 bits. Not collision-resistant: anyone who can write the files can change them anyway.
+ */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
@@ -26,12 +31,12 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
     return hash_bytes(hash, &number, sizeof(number));
 }
 
-/* One path's own part. Entries of a folder are summed, so that their order does not matter. */
-static uint64_t path_hash(struct fingerprint *fingerprint, const char *path, time_t now,
+static uint64_t path_hash(struct fingerprint *fingerprint, const char *path, time_t now_sec,
                           unsigned depth);
 
-static uint64_t folder_hash(struct fingerprint *fingerprint, const char *path, time_t now,
-                            unsigned depth)
+/* The hashes of the entries are added up, so that the order of readdir() does not matter. */
+static uint64_t directory_hash(struct fingerprint *fingerprint, const char *path, time_t now_sec,
+                               unsigned depth)
 {
     DIR *dir = opendir(path);
     struct dirent *entry = NULL;
@@ -47,13 +52,13 @@ static uint64_t folder_hash(struct fingerprint *fingerprint, const char *path, t
             continue;
         n = snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
         if (n > 0 && (size_t)n < sizeof(inner))
-            sum += path_hash(fingerprint, inner, now, depth + 1);
+            sum += path_hash(fingerprint, inner, now_sec, depth + 1);
     }
     (void)closedir(dir);
     return sum;
 }
 
-static uint64_t path_hash(struct fingerprint *fingerprint, const char *path, time_t now,
+static uint64_t path_hash(struct fingerprint *fingerprint, const char *path, time_t now_sec,
                           unsigned depth)
 {
     uint64_t hash = hash_bytes(HASH_START, path, strlen(path));
@@ -69,19 +74,20 @@ static uint64_t path_hash(struct fingerprint *fingerprint, const char *path, tim
     hash = hash_number(hash, (uint64_t)status.st_mtim.tv_nsec);
     hash = hash_number(hash, (uint64_t)status.st_ctim.tv_sec);
     hash = hash_number(hash, (uint64_t)status.st_ctim.tv_nsec);
-    /* a time far ahead is a wrong clock, not a write of this moment */
-    if (status.st_ctim.tv_sec >= now - FINGERPRINT_UNSETTLED_SEC &&
-        status.st_ctim.tv_sec <= now + FINGERPRINT_UNSETTLED_SEC)
+    /* a time far in the future means a wrong clock, not a write just now */
+    if (status.st_ctim.tv_sec >= now_sec - FINGERPRINT_UNSETTLED_SEC &&
+        status.st_ctim.tv_sec <= now_sec + FINGERPRINT_UNSETTLED_SEC)
         fingerprint->unsettled = true;
     if (S_ISDIR(status.st_mode) && depth < FINGERPRINT_MAX_DEPTH)
-        hash = hash_number(hash, folder_hash(fingerprint, path, now, depth));
+        hash = hash_number(hash, directory_hash(fingerprint, path, now_sec, depth));
     return hash;
 }
 
-void fingerprint_add(struct fingerprint *fingerprint, const char *path, time_t now)
+void fingerprint_add(struct fingerprint *fingerprint, const char *path, time_t now_sec)
 {
     if (path != NULL)
-        fingerprint->value = hash_number(fingerprint->value, path_hash(fingerprint, path, now, 0));
+        fingerprint->value =
+            hash_number(fingerprint->value, path_hash(fingerprint, path, now_sec, 0));
 }
 
 bool fingerprint_same(struct fingerprint a, struct fingerprint b)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input - reads a file, a pipe or standard input to its end.
+ */
+
 #include "webhook/util/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_BYTES ((size_t)16 * 1024) /* room where the size is not known beforehand */
+#define FIRST_CAPACITY ((size_t)16 * 1024) /* in bytes, if the size is not known in advance */
 
 static void close_descriptor(const int *fd)
 {
@@ -16,20 +21,21 @@ static void close_descriptor(const int *fd)
 
 #define cleanup_descriptor __attribute__((cleanup(close_descriptor)))
 
-/* What stat says, with a byte to spare, so that an ordinary file is read without a copy. */
-static size_t bytes_first_room(int fd, size_t max_bytes)
+/* In bytes: the size of a regular file, with a byte for NUL and one to see the end of the file, so
+ * that it is read without growing. */
+static size_t first_capacity(int fd, size_t max_bytes)
 {
     struct stat status;
 
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         (uintmax_t)status.st_size <= max_bytes)
         return (size_t)status.st_size + 2;
-    return FIRST_BYTES;
+    return FIRST_CAPACITY;
 }
 
-static char *bytes_grow(struct arena *arena, const char *old, size_t len, size_t room)
+static char *grow(struct arena *arena, const char *old, size_t len, size_t capacity)
 {
-    char *ptr = arena_alloc(arena, room, 1);
+    char *ptr = arena_alloc(arena, capacity, 1);
 
     if (ptr != NULL && len > 0)
         memcpy(ptr, old, len);
@@ -38,16 +44,17 @@ static char *bytes_grow(struct arena *arena, const char *old, size_t len, size_t
 
 static int read_descriptor(int fd, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
-    size_t room = bytes_first_room(fd, max_bytes);
+    size_t capacity = first_capacity(fd, max_bytes);
     size_t len = 0;
-    char *ptr = bytes_grow(arena, NULL, 0, room);
+    char *ptr = grow(arena, NULL, 0, capacity);
 
     for (;;) {
         ssize_t n = 0;
 
         if (ptr == NULL)
             return -ENOMEM;
-        n = read(fd, ptr + len, room - len - 1);
+        assert(len < capacity - 1);
+        n = read(fd, ptr + len, capacity - len - 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -57,11 +64,11 @@ static int read_descriptor(int fd, size_t max_bytes, struct arena *arena, struct
         len += (size_t)n;
         if (len > max_bytes)
             return -EFBIG;
-        if (len == room - 1) {
-            if (room > SIZE_MAX / 2)
+        if (len == capacity - 1) {
+            if (capacity > SIZE_MAX / 2)
                 return -EFBIG;
-            ptr = bytes_grow(arena, ptr, len, room * 2);
-            room *= 2;
+            ptr = grow(arena, ptr, len, capacity * 2);
+            capacity *= 2;
         }
     }
     ptr[len] = '\0';

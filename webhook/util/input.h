@@ -3,12 +3,14 @@
 #define WEBHOOK_UTIL_INPUT_H
 
 /*
- * input - a whole file that a person names, or standard input, as text in an arena. Unlike
- * k8s/file it reads pipes too: `-` and the shell's <(…) are normal there.
+ * input - reads a file that a user names, or standard input, into an arena.
  *
- * Errors     0; -EFBIG more than max_bytes; -ENOMEM; another negative errno of open() or read().
- *            file_error_text() says them in words.
- * Ownership  the text lies in the arena, with a NUL behind it.
+ * Unlike k8s/util/file.h it reads pipes too: `-` and `<(…)` of a shell are common on a command
+ * line.
+ *
+ * Errors     0; -EFBIG: more than max_bytes; -ENOMEM; another negative errno of open() or read().
+ *            file_error_text() describes them.
+ * Ownership  the text is in the arena, followed by a NUL.
  */
 
 #include <stddef.h>

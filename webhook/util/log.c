@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log - writes lines of the log as JSON or plain text.
+ */
+
 #include "webhook/util/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +15,7 @@
 #include "planner/base/buffer.h"
 #include "planner/base/moment.h"
 
-#define LOG_MAX_FIELD_BYTES ((size_t)4 * 1024)
+#define MAX_FIELD_BYTES ((size_t)4 * 1024)
 #define NSEC_PER_MSEC 1000000
 
 static const char *const level_names[] = {
@@ -25,20 +30,22 @@ struct log log_open(enum log_level level)
 
 bool log_read_level(struct str text, enum log_level *ret_level)
 {
-    for (enum log_level level = LOG_LEVEL_ERROR; level <= LOG_LEVEL_DEBUG; level++)
+    for (enum log_level level = LOG_LEVEL_ERROR; level <= LOG_LEVEL_DEBUG; level++) {
         if (str_equal(text, str_of(level_names[level]))) {
             *ret_level = level;
             return true;
         }
+    }
     return false;
 }
 
-/* What moves a terminal, or is no UTF-8, becomes `?`: a peer must not forge a line. */
-static struct str log_clean(struct arena *arena, struct str s)
+/* Replaces control characters and invalid UTF-8 with `?`, and a line feed with a blank: text of a
+ * peer must not forge a line. */
+static struct str clean_field(struct arena *arena, struct str s)
 {
-    struct buffer b = buffer_make(arena, LOG_MAX_FIELD_BYTES);
+    struct buffer b = buffer_make(arena, MAX_FIELD_BYTES);
 
-    for (size_t i = 0; i < s.len && b.len < LOG_MAX_FIELD_BYTES - sizeof("????");) {
+    for (size_t i = 0; i < s.len && b.len < MAX_FIELD_BYTES - sizeof("????");) {
         struct str rest = {.ptr = s.ptr + i, .len = s.len - i};
         uint32_t character = 0;
         size_t n = str_utf8_next(rest, &character);
@@ -54,7 +61,7 @@ static struct str log_clean(struct arena *arena, struct str s)
     return b.len > 0 ? buffer_text(&b) : STR("");
 }
 
-static void log_add_time(struct buffer *b)
+static void add_time(struct buffer *b)
 {
     struct moment now = clock_now();
     char text[MOMENT_TEXT_BYTES];
@@ -65,35 +72,35 @@ static void log_add_time(struct buffer *b)
     buffer_add_format(b, ".%03dZ", now.nsec / NSEC_PER_MSEC);
 }
 
-static void log_add_json_line(struct buffer *b, struct arena *arena, enum log_level level,
-                              const char *message, const struct log_field *fields, size_t count)
+static void add_json_line(struct buffer *b, struct arena *arena, enum log_level level,
+                          const char *message, const struct log_field *fields, size_t count)
 {
     buffer_add(b, STR("{\"time\":\""));
-    log_add_time(b);
+    add_time(b);
     buffer_add_format(b, "\",\"level\":\"%s\",\"message\":", level_names[level]);
-    buffer_add_json(b, log_clean(arena, str_of(message)));
+    buffer_add_json(b, clean_field(arena, str_of(message)));
     for (size_t i = 0; i < count; i++) {
         buffer_add_char(b, ',');
         buffer_add_json(b, str_of(fields[i].name));
         buffer_add_char(b, ':');
         if (str_present(fields[i].text))
-            buffer_add_json(b, log_clean(arena, fields[i].text));
+            buffer_add_json(b, clean_field(arena, fields[i].text));
         else
             buffer_add_format(b, "%lld", (long long)fields[i].number);
     }
     buffer_add(b, STR("}\n"));
 }
 
-static void log_add_text_line(struct buffer *b, struct arena *arena, enum log_level level,
-                              const char *message, const struct log_field *fields, size_t count)
+static void add_text_line(struct buffer *b, struct arena *arena, enum log_level level,
+                          const char *message, const struct log_field *fields, size_t count)
 {
-    log_add_time(b);
+    add_time(b);
     buffer_add_format(b, " %-5s ", level_names[level]);
-    buffer_add(b, log_clean(arena, str_of(message)));
+    buffer_add(b, clean_field(arena, str_of(message)));
     for (size_t i = 0; i < count; i++) {
         buffer_add_format(b, "  %s=", fields[i].name);
         if (str_present(fields[i].text))
-            buffer_add(b, log_clean(arena, fields[i].text));
+            buffer_add(b, clean_field(arena, fields[i].text));
         else
             buffer_add_format(b, "%lld", (long long)fields[i].number);
     }
@@ -107,16 +114,17 @@ void log_write(const struct log *log, enum log_level level, const char *message,
     struct buffer b = buffer_make(&arena, LOG_MAX_LINE_BYTES);
     struct str line = {0};
 
+    assert(level > LOG_LEVEL_UNSET && level <= LOG_LEVEL_DEBUG);
     if (!log_wants(log, level))
         return;
     if (log->text)
-        log_add_text_line(&b, &arena, level, message, fields, count);
+        add_text_line(&b, &arena, level, message, fields, count);
     else
-        log_add_json_line(&b, &arena, level, message, fields, count);
+        add_json_line(&b, &arena, level, message, fields, count);
     line = buffer_text(&b);
     if (!str_present(line))
-        line = STR("{\"level\":\"error\",\"message\":\"a line of the log was too long, or there "
-                   "was no memory for it\"}\n");
+        line = STR("{\"level\":\"error\",\"message\":\"log line lost: it is too long, or out of "
+                   "memory\"}\n");
     while (write(log->fd, line.ptr, line.len) < 0 && errno == EINTR)
         ;
 }

@@ -3,12 +3,13 @@
 #define WEBHOOK_UTIL_LOG_H
 
 /*
- * log - what the running program says of itself, one line an event, on standard error.
+ * log - the log of the program, one line per event, on standard error.
  *
- * JSON lines, or text for people where the stream is a terminal. Nothing from a document or a
- * request belongs here but addresses and results. A line is written by one write(2), so lines of
- * several threads do not mix; one that cannot be written is lost, the program goes on.
+ * JSON lines, or plain text if the stream is a terminal. Of documents and requests, only addresses
+ * and results may be logged. A line is written with one write(2), so lines of several threads do
+ * not mix. A line that cannot be written is lost, and the program continues.
  *
+ * Errors     none.
  * Threads    any number.
  */
 
@@ -20,7 +21,7 @@
 
 #define LOG_MAX_LINE_BYTES ((size_t)8 * 1024)
 
-/* 0 is no level. A log of a level writes that one and those before it. */
+/* 0 is not a level. A log writes lines of its own level and of the levels before it. */
 enum log_level {
     LOG_LEVEL_UNSET = 0,
     LOG_LEVEL_ERROR,
@@ -32,19 +33,19 @@ enum log_level {
 struct log {
     int fd;
     enum log_level level;
-    bool text; /* for people; else JSON lines */
+    bool text; /* plain text instead of JSON lines */
 };
 
 struct log_field {
     const char *name;
-    struct str text; /* present: this; else the number */
+    struct str text; /* absent: the value is the number */
     int64_t number;
 };
 
-/* On standard error, in the form that suits it. */
+/* On standard error; plain text if it is a terminal. */
 struct log log_open(enum log_level level);
 
-/* "error", "warn", "info", "debug"; false leaves *ret_level alone. */
+/* Reads "error", "warn", "info" or "debug". On false, *ret_level is unchanged. */
 bool log_read_level(struct str text, enum log_level *ret_level);
 
 static inline bool log_wants(const struct log *log, enum log_level level)

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nearest - the edit distance of names (Levenshtein), with one row of the table in memory.
+ */
+
 #include "webhook/util/nearest.h"
+
+#include <assert.h>
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Letters to change, add or take away to make one of the other. */
-static size_t nearest_distance(struct str a, struct str b)
+/* The number of bytes to change, add or remove to turn one name into the other. */
+static size_t edit_distance(struct str a, struct str b)
 {
     size_t row[NEAREST_MAX_BYTES + 1];
 
+    assert(b.len <= NEAREST_MAX_BYTES);
     for (size_t j = 0; j <= b.len; j++)
         row[j] = j;
     for (size_t i = 1; i <= a.len; i++) {
@@ -37,7 +44,7 @@ const char *nearest_within(struct str given, const char *const *names, size_t co
         return NULL;
     for (size_t i = 0; i < count; i++) {
         struct str name = str_of(names[i]);
-        size_t distance = name.len <= NEAREST_MAX_BYTES ? nearest_distance(given, name) : best;
+        size_t distance = name.len <= NEAREST_MAX_BYTES ? edit_distance(given, name) : best;
 
         if (distance < best) {
             best = distance;

@@ -2,19 +2,23 @@
 #ifndef WEBHOOK_UTIL_NEAREST_H
 #define WEBHOOK_UTIL_NEAREST_H
 
-/* nearest - what somebody probably meant: "did you mean …?". Pure, no allocation. */
+/*
+ * nearest - finds the known name that is most similar to a mistyped one, for "did you mean …?".
+ *
+ * Pure. No function here allocates or fails.
+ */
 
 #include <stddef.h>
 
 #include "planner/base/text.h"
 
-#define NEAREST_MAX_DISTANCE 2 /* letters that a mistyped name may be off */
-#define NEAREST_MAX_BYTES 63   /* longer names have no neighbours */
+#define NEAREST_MAX_DISTANCE 2 /* edits: bytes changed, added or removed */
+#define NEAREST_MAX_BYTES 63   /* longer names are not compared: the cost is quadratic */
 
-/* The name with the fewest letters to change, add or take away; NULL where none is near. */
+/* The name with the smallest distance, at most NEAREST_MAX_DISTANCE; NULL: none. */
 const char *nearest_name(struct str given, const char *const *names, size_t count);
 
-/* The same, where a name may be so many letters off. */
+/* The same, with another maximum distance. */
 const char *nearest_within(struct str given, const char *const *names, size_t count,
                            size_t max_distance);
 
