@@ -326,20 +326,20 @@ static const struct {
     {"tls: {certificate: 5}\n", "1:20: tls.certificate must be text: quote it\n"},
     {"tls: {key: \"\"}\n", "1:12: tls.key must be a path\n"},
     {"tls: {clientCA: a}\n",
-     "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+     "1:17: tls.clientCA needs tls.clientNames: without names no client is accepted\n"},
     {"tls: {clientNames: [a]}\n",
      "1:20: tls.clientNames needs tls.clientCA: without it no name is checked\n"},
     {"tls: {clientCA: a, clientNames: [\" \"]}\n",
      "1:34: tls.clientNames: an entry must be text of 1 to 4096 bytes\n"
-     "1:17: tls.clientCA needs tls.clientNames: without names nobody may ask\n"},
+     "1:17: tls.clientCA needs tls.clientNames: without names no client is accepted\n"},
     {"tls: {self: {webhookConfiguration: a}}\n",
      "1:36: tls.self.webhookConfiguration needs tls.self.secret: without it no certificate is "
      "made\n"},
     {"tls: {self: {secret: a}}\n",
-     "1:7: tls.self.secret needs tls.self.dnsNames: the names that callers ask for\n"},
+     "1:7: tls.self.secret needs tls.self.dnsNames: the names by which clients connect\n"},
     {"tls: {key: b, self: {secret: a, dnsNames: [c]}}\n",
-     "1:12: tls.certificate and tls.key are not read where tls.self.secret is set: take one or the "
-     "other out\n"},
+     "1:12: tls.certificate and tls.key are not read if tls.self.secret is set: remove them or "
+     "tls.self.secret\n"},
     {"tls: {self: {secret: A, dnsNames: [c]}}\n",
      "1:22: tls.self.secret must be the exact name of an object\n"},
     {"tls: {self: {secret: a, webhookConfiguration: a..b, dnsNames: [c]}}\n",
@@ -348,7 +348,7 @@ static const struct {
      "1:39: tls.self.dnsNames: an entry must be a DNS name in lower case, as in "
      "sandgate.sandgate-system.svc\n"},
     {"tls: {self: {secret: a, dnsNames: [a, b, c, d, e, f, g, h, i, j, k, l, m, q, o, p, r]}}\n",
-     "1:35: tls.self.dnsNames: at most 16 names\n"},
+     "1:35: tls.self.dnsNames must have at most 16 names\n"},
     {"tls: {self: {secret: a, dnsNames: [c], caDays: 269}}\n",
      "1:7: tls.self.caDays must be at least three times tls.self.certificateDays\n"},
     {"tls: {self: {caDays: 2}}\n",
@@ -356,10 +356,10 @@ static const struct {
     {"tls: {self: {certificateDays: 3651}}\n",
      "1:31: tls.self.certificateDays must be a whole number from 1 to 3650\n"},
     {"listen: {webhook: \"::1:8443\"}\n",
-     "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+     "1:19: listen.webhook has an IPv6 address without brackets; write it as in "
      "\"[::1]:8443\"\n"},
     {"listen: {webhook: \"fd00::10\"}\n",
-     "1:19: listen.webhook is not clear: an IPv6 address stands in brackets, as in "
+     "1:19: listen.webhook has an IPv6 address without brackets; write it as in "
      "\"[::1]:8443\"\n"},
     {"listen: {admin: localhost}\n", "1:17: listen.admin has no port, as in \"[::]:8443\"\n"},
     {"keyring: {threshold: 0}\n", "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
@@ -367,7 +367,7 @@ static const struct {
      "1:22: keyring.threshold must be a whole number from 1 to 256\n"},
     {"keyring: {kinds: {SandboxThing: {}}}\n", "1:19: SandboxThing is not a known key\n"},
     {"evidence: {source: directory}\n",
-     "1:20: evidence.source is directory, so evidence.directory must name one\n"},
+     "1:20: evidence.source is directory, so evidence.directory must be set\n"},
     {"evidence: {directory: a}\n",
      "1:23: evidence.directory is only read with evidence.source: directory\n"},
     {"evidence: {source: directory, directory: a, namespaces: [b]}\n",
@@ -401,7 +401,7 @@ static const struct {
     {"exempt: {users: [7]}\n", "1:18: exempt.users: an entry must be text: quote it\n"},
     {"limits: {maxBodyBytes: 33554433}\n",
      "1:1: a quarter of limits.maxInFlightBytes must be at least limits.maxBodyBytes: one "
-     "address may hold no more than that quarter\n"},
+     "client address can use no more than that quarter\n"},
     {"limits: {maxInFlight: 0}\n",
      "1:23: limits.maxInFlight must be a whole number from 1 to 65536\n"},
     {"decisionLog: {allowed: \"true\"}\n", "1:24: decisionLog.allowed must be true or false\n"},

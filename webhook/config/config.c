@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config - the keys of the configuration file, with their defaults, ranges and dependencies.
+ *
+ * section.c reads values of one type, address.c listening addresses, self.c the mapping tls.self.
+ */
+
 #include "webhook/config/config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +37,7 @@
 #define DEFAULT_DEADLINE_MARGIN_MSEC 500
 #define DEFAULT_DRAIN_SEC 15
 
-/* The widest values that are taken; beyond them is a mistake, not a wish. */
+/* Upper limits of values. A larger value is almost certainly a mistake. */
 #define MAX_CLOCK_SKEW_SEC 86400
 #define MAX_STALE_SEC 86400
 #define MAX_MIN_BASELINES 1000
@@ -43,9 +50,9 @@
 #define MAX_DRAIN_SEC 3600
 #define MAX_ENTRY_BYTES 4096
 
-#define IN_FLIGHT_SHARE 4 /* one address holds at most this part of maxInFlightBytes */
+#define IN_FLIGHT_SHARE 4 /* one client address can use 1/4 of maxInFlightBytes */
 
-static int config_new(struct config **ret_config)
+static int new_config(struct config **ret_config)
 {
     struct config *config = calloc(1, sizeof(*config));
 
@@ -80,12 +87,12 @@ static int config_new(struct config **ret_config)
 
 int config_defaults(struct config **ret_config)
 {
-    return config_new(ret_config);
+    return new_config(ret_config);
 }
 
 struct config *config_ref(const struct config *config)
 {
-    /* the count is no part of what is constant */
+    /* only the count changes */
     struct config *counted = (struct config *)(uintptr_t)config;
 
     refcount_take(&counted->count);
@@ -102,7 +109,7 @@ void config_unref(const struct config *config)
     free(counted);
 }
 
-/* What an entry of a list must be; NULL where it is. */
+/* A rule returns NULL if the entry of a list is valid, otherwise what it must be. */
 static const char *rule_entry(struct str item)
 {
     return str_trim(item).len > 0 && item.len <= MAX_ENTRY_BYTES ? NULL : "text of 1 to 4096 bytes";
@@ -142,8 +149,7 @@ static void read_listen(struct config_section *root, struct config *config)
     section_end(&section);
 }
 
-/* A path that cannot be done without. */
-static void read_needed_path(struct config_section *section, const char *key, char **ret_path)
+static void read_required_path(struct config_section *section, const char *key, char **ret_path)
 {
     section_path(section, key, ret_path);
     if (*ret_path == NULL)
@@ -155,13 +161,13 @@ static void read_tls(struct config_section *root, struct config *config)
 {
     struct config_section section = section_open(root, "tls");
 
-    read_needed_path(&section, "certificate", &config->tls_certificate);
-    read_needed_path(&section, "key", &config->tls_key);
+    read_required_path(&section, "certificate", &config->tls_certificate);
+    read_required_path(&section, "key", &config->tls_key);
     section_path(&section, "clientCA", &config->tls_client_ca);
     section_list(&section, "clientNames", rule_entry, &config->tls_client_names);
     if (config->tls_client_ca != NULL && config->tls_client_names.count == 0)
         section_refuse(&section, tree_get(section.object, "clientCA"), false,
-                       "tls.clientCA needs tls.clientNames: without names nobody may ask");
+                       "tls.clientCA needs tls.clientNames: without names no client is accepted");
     if (config->tls_client_ca == NULL && config->tls_client_names.count > 0)
         section_refuse(&section, tree_get(section.object, "clientNames"), false,
                        "tls.clientNames needs tls.clientCA: without it no name is checked");
@@ -183,7 +189,7 @@ static void read_signers(struct config_section *kinds, enum evidence_kind kind, 
     section_list(&section, "keys", rule_key_id, &signers[kind].keys);
     section_number32(&section, "threshold", 1, KEYRING_MAX_KEYS, &threshold);
     signers[kind].threshold = threshold;
-    /* an empty list is a choice as well: no document of that kind is valid then */
+    /* an empty list is a setting too: then no document of this kind is valid */
     signers[kind].keys_named = section.object != NULL && tree_get(section.object, "keys") != NULL;
     section_end(&section);
 }
@@ -195,7 +201,7 @@ static void read_keyring(struct config_section *root, struct config *config)
     struct policy_signers *signers = config->policy.signers;
     uint32_t threshold = 1;
 
-    read_needed_path(&section, "directory", &config->keyring_directory);
+    read_required_path(&section, "directory", &config->keyring_directory);
     section_number32(&section, "threshold", 1, KEYRING_MAX_KEYS, &threshold);
     for (unsigned kind = EVIDENCE_UNKNOWN; kind < EVIDENCE_KIND_COUNT; kind++)
         signers[kind].threshold = threshold;
@@ -210,16 +216,17 @@ static void read_keyring(struct config_section *root, struct config *config)
 static void read_source(struct config_section *section, struct config *config)
 {
     static const char *const names[] = {"cluster", "directory", NULL};
+    static const enum config_source sources[] = {CONFIG_SOURCE_CLUSTER, CONFIG_SOURCE_DIRECTORY};
     unsigned choice = 0;
 
     if (section_choice(section, "source", names, &choice))
-        config->source = choice == 1 ? CONFIG_SOURCE_DIRECTORY : CONFIG_SOURCE_CLUSTER;
+        config->source = sources[choice];
     section_path(section, "directory", &config->evidence_directory);
     section_path(section, "kubeconfig", &config->kubeconfig);
     section_list(section, "namespaces", rule_namespace, &config->namespaces);
     if (config->source == CONFIG_SOURCE_DIRECTORY && config->evidence_directory == NULL)
         section_refuse(section, tree_get(section->object, "source"), false,
-                       "evidence.source is directory, so evidence.directory must name one");
+                       "evidence.source is directory, so evidence.directory must be set");
     if (config->source == CONFIG_SOURCE_CLUSTER && config->evidence_directory != NULL)
         section_refuse(section, tree_get(section->object, "directory"), false,
                        "evidence.directory is only read with evidence.source: directory");
@@ -333,7 +340,7 @@ static void read_limits(struct config_section *root, struct config *config)
     if (config->limits.max_in_flight_bytes / IN_FLIGHT_SHARE < config->limits.max_body_bytes)
         section_refuse(&section, section.object, true,
                        "a quarter of limits.maxInFlightBytes must be at least limits.maxBodyBytes: "
-                       "one address may hold no more than that quarter");
+                       "one client address can use no more than that quarter");
     section_end(&section);
 }
 
@@ -343,9 +350,9 @@ static void read_decision_log(struct config_section *root, struct config *config
 
     section_bool(&section, "allowed", &config->decision_log_allowed);
     if (section.object != NULL && str_equal(tree_get_text(section.object, "path"), STR("-")))
-        (void)section_take(&section, "path"); /* standard output is no path of the folder's */
+        (void)section_take(&section, "path"); /* standard output, not a file in the directory */
     else
-        read_needed_path(&section, "path", &config->decision_log_path);
+        read_required_path(&section, "path", &config->decision_log_path);
     section_end(&section);
 }
 
@@ -380,8 +387,8 @@ static void read_root(struct config_reader *reader, const cJSON *tree, struct co
     section_end(&root);
 }
 
-/* The part of a path up to its last slash; empty where there is none. */
-static struct str folder_of(const char *path)
+/* The part of a path up to its last slash; empty if it has none. */
+static struct str directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -395,12 +402,13 @@ int config_read(const char *path, struct arena *arena, struct config **ret_confi
     cleanup_config struct config *config = NULL;
     struct config_errors errors = {0};
     struct document_error error = {0};
-    struct config_reader reader = {.folder = folder_of(path), .arena = arena, .errors = &errors};
+    struct config_reader reader = {
+        .directory = directory_of(path), .arena = arena, .errors = &errors};
     cJSON *tree = NULL;
     int r = input_read_file(path, CONFIG_MAX_FILE_BYTES, arena, &reader.text);
 
     if (r == 0)
-        r = config_new(&config);
+        r = new_config(&config);
     if (r == 0)
         r = document_read(reader.text, &options, arena, &tree, &error);
     if (r == -EBADMSG) {
@@ -410,6 +418,7 @@ int config_read(const char *path, struct arena *arena, struct config **ret_confi
     }
     if (r != 0)
         return r;
+    assert(config != NULL);
     reader.texts = &config->arena;
     read_root(&reader, tree, config);
     if (reader.out_of_memory)

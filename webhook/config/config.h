@@ -3,13 +3,13 @@
 #define WEBHOOK_CONFIG_CONFIG_H
 
 /*
- * config - the GateConfiguration file (gate-v1, section 10) as one struct, const once read.
+ * config - reads the GateConfiguration file (gate-v1, section 10) into one struct.
  *
- * Errors     config_read(): 0; -EINVAL with every place that the contract does not allow (unknown
- *            key, wrong type, value out of range, clash), or with the first where the file is no
- *            readable YAML; -ENOMEM; another negative errno where the file cannot be read.
- * Ownership  a config is counted and owns its texts; config_unref(NULL) is allowed.
- * Units      in the names.
+ * Errors     config_read(): 0; -EINVAL with every violation of the contract (unknown key, wrong
+ * type, value out of range, contradiction), or with the first error if the file is not valid YAML;
+ * -ENOMEM; another negative errno if the file cannot be read. Ownership  counted references; a
+ * config owns its texts. config_unref(NULL) is allowed. Threads    any: a config does not change
+ * after it was read, and the count is atomic. Units      in the names.
  */
 
 #include <stdbool.h>
@@ -25,40 +25,40 @@
 
 enum config_source { CONFIG_SOURCE_UNSET = 0, CONFIG_SOURCE_CLUSTER, CONFIG_SOURCE_DIRECTORY };
 
-/* A listening address that was read and is clear: host as written without brackets ("" for all). */
+/* A listening address. host is as written, without brackets; "": all addresses. */
 struct config_address {
     char host[64];
-    uint16_t port; /* 0: any free one (for tests) */
+    uint16_t port; /* 0: any free port, for tests */
 };
 
 struct config {
     struct config_address webhook;
     struct config_address admin;
-    char *tls_certificate; /* paths, absolute or relative to the working folder */
+    char *tls_certificate; /* paths, absolute or relative to the working directory */
     char *tls_key;
     char *tls_client_ca; /* NULL: none */
     struct str_list tls_client_names;
     struct config_self {
         struct str secret; /* in the gate's own namespace; empty: certificate files are used */
-        struct str webhook_configuration; /* empty: nobody's */
+        struct str webhook_configuration; /* empty: none is updated */
         struct str_list dns_names;
         uint32_t ca_days;
         uint32_t certificate_days;
-    } self; /* certificates that the gate makes */
+    } self; /* certificates that the gate makes itself */
     char *keyring_directory;
     enum config_source source;
     char *evidence_directory;   /* NULL: none */
     char *kubeconfig;           /* NULL: none */
-    struct str_list namespaces; /* beside the gate's own; empty: all */
+    struct str_list namespaces; /* in addition to the gate's own; empty: all */
     uint32_t max_stale_sec;
     struct policy policy;
-    bool own_namespace_named; /* evidence.namespace is given; else policy has the default */
+    bool own_namespace_named; /* evidence.namespace is set; otherwise policy has the default */
     struct {
         uint64_t max_body_bytes;
         uint32_t max_in_flight;
         uint64_t max_in_flight_bytes;
         uint32_t max_connections;
-        uint32_t threads; /* 0: one a core */
+        uint32_t threads; /* 0: one per core */
         uint32_t deadline_margin_msec;
     } limits;
     char *decision_log_path; /* "-": standard output */
@@ -70,12 +70,12 @@ struct config {
 };
 
 struct config_error {
-    size_t line; /* 0: no place */
-    size_t column;
-    struct str what; /* in the given arena; never a value of the file */
+    size_t line;     /* from 1; 0: the error has no place */
+    size_t column;   /* from 1, in bytes */
+    struct str what; /* in the given arena; contains no value of the file */
 };
 
-#define CONFIG_MAX_ERRORS 16 /* shown at once */
+#define CONFIG_MAX_ERRORS 16 /* reported at once */
 
 struct config_errors {
     struct config_error items[CONFIG_MAX_ERRORS]; /* in the order of the file's sections */
@@ -88,8 +88,8 @@ int config_read(const char *path, struct arena *arena, struct config **ret_confi
 /* All defaults, for `check` without a configuration. */
 int config_defaults(struct config **ret_config) __attribute__((warn_unused_result, nonnull));
 
-/* "[::]:8443", "127.0.0.1:8080", ":8443", "name:port". NULL, or what is not clear about it: a
- * static text. */
+/* Reads "[::]:8443", "127.0.0.1:8080", ":8443" or "name:port". NULL on success, otherwise the
+ * problem as a static text. */
 const char *config_read_address(struct str text, struct config_address *ret_address)
     __attribute__((warn_unused_result, nonnull));
 

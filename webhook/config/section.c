@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section - typed readers of one mapping.
+ *
+ * config.c and self.c say which keys there are and what they mean.
+ */
+
 #include "webhook/config/section.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +18,7 @@
 #include "webhook/util/nearest.h"
 
 #define MESSAGE_MAX_BYTES 512
-#define KEY_SHOWN_BYTES 64 /* a longer key, or one with other characters, is not repeated */
+#define MAX_SHOWN_KEY_BYTES 64 /* a longer key, or one with other characters, is not shown */
 
 static void refuse(struct config_reader *reader, const cJSON *node, bool at_key, const char *what)
 {
@@ -43,7 +50,7 @@ void section_refuse(struct config_section *section, const cJSON *node, bool at_k
     refuse(section->reader, node, at_key, what);
 }
 
-/* `keyring.threshold must be <what>` at the value. */
+/* Adds the error `keyring.threshold must be <what>` at the value. */
 static void refuse_value(struct config_section *section, const char *key, const cJSON *node,
                          const char *what)
 {
@@ -52,8 +59,8 @@ static void refuse_value(struct config_section *section, const char *key, const 
 
 const cJSON *section_take(struct config_section *section, const char *key)
 {
-    if (section->known_count < SECTION_MAX_KEYS)
-        section->known[section->known_count++] = key;
+    assert(section->known_count < SECTION_MAX_KEYS);
+    section->known[section->known_count++] = key;
     return section->object != NULL ? tree_get(section->object, key) : NULL;
 }
 
@@ -80,13 +87,12 @@ struct config_section section_open(struct config_section *parent, const char *ke
 
 static bool key_can_be_shown(struct str key)
 {
-    if (key.len == 0 || key.len > KEY_SHOWN_BYTES)
+    if (key.len == 0 || key.len > MAX_SHOWN_KEY_BYTES)
         return false;
     for (size_t i = 0; i < key.len; i++) {
         char c = key.ptr[i];
 
-        if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' &&
-            c != '_' && c != '.')
+        if (!text_is_alnum(c) && c != '-' && c != '_' && c != '.')
             return false;
     }
     return true;
@@ -154,8 +160,8 @@ void section_path(struct config_section *section, const char *key, char **ret_pa
         return;
     }
     path = given.ptr[0] == '/' ? given
-                               : arena_format(reader->texts, "%.*s%.*s", (int)reader->folder.len,
-                                              reader->folder.ptr, (int)given.len, given.ptr);
+                               : arena_format(reader->texts, "%.*s%.*s", (int)reader->directory.len,
+                                              reader->directory.ptr, (int)given.len, given.ptr);
     *ret_path = arena_copy(reader->texts, path);
     if (*ret_path == NULL)
         reader->out_of_memory = true;

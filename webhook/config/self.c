@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * self - reads the mapping tls.self: certificates that the gate makes itself.
+ */
+
 #include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
 #include "webhook/config/section.h"
@@ -6,7 +10,9 @@
 
 #define MAX_CA_DAYS 36500
 #define MAX_CERTIFICATE_DAYS 3650
-#define CA_SHARE 3 /* certificates end before the last third of their CA's life does */
+#define CA_SHARE                                                                                   \
+    3 /* a certificate authority must be valid three times as long as a certificate                \
+       */
 
 static const char *rule_dns_name(struct str item)
 {
@@ -22,9 +28,9 @@ static void read_object_name(struct config_section *section, const char *key, st
                        "%s%s must be the exact name of an object", section->name, key);
 }
 
-/* Members that are right by themselves and make no sense together. */
-static void refuse_clashes(struct config_section *tls, struct config_section *section,
-                           const struct config_self *self)
+/* Members that are valid alone, but contradict each other. */
+static void refuse_contradictions(struct config_section *tls, struct config_section *section,
+                                  const struct config_self *self)
 {
     const cJSON *files = tree_get(tls->object, "certificate");
 
@@ -39,14 +45,15 @@ static void refuse_clashes(struct config_section *tls, struct config_section *se
         files = tree_get(tls->object, "key");
     if (files != NULL)
         section_refuse(section, files, false,
-                       "tls.certificate and tls.key are not read where tls.self.secret is set: "
-                       "take one or the other out");
+                       "tls.certificate and tls.key are not read if tls.self.secret is set: remove "
+                       "them or tls.self.secret");
     if (self->dns_names.count == 0)
-        section_refuse(section, section->object, true,
-                       "tls.self.secret needs tls.self.dnsNames: the names that callers ask for");
+        section_refuse(
+            section, section->object, true,
+            "tls.self.secret needs tls.self.dnsNames: the names by which clients connect");
     if (self->dns_names.count > CERTIFICATE_MAX_NAMES)
         section_refuse(section, tree_get(section->object, "dnsNames"), false,
-                       "tls.self.dnsNames: at most %d names", CERTIFICATE_MAX_NAMES);
+                       "tls.self.dnsNames must have at most %d names", CERTIFICATE_MAX_NAMES);
     if (self->ca_days / CA_SHARE < self->certificate_days)
         section_refuse(section, section->object, true,
                        "tls.self.caDays must be at least three times tls.self.certificateDays");
@@ -62,6 +69,6 @@ void section_self(struct config_section *tls, struct config_self *ret_self)
     section_number32(&section, "caDays", CA_SHARE, MAX_CA_DAYS, &ret_self->ca_days);
     section_number32(&section, "certificateDays", 1, MAX_CERTIFICATE_DAYS,
                      &ret_self->certificate_days);
-    refuse_clashes(tls, &section, ret_self);
+    refuse_contradictions(tls, &section, ret_self);
     section_end(&section);
 }
