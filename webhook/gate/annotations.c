@@ -30,8 +30,7 @@ static const char *nearest_key(struct str key)
 
     if (key.len <= sizeof(lower)) {
         for (size_t i = 0; i < key.len; i++)
-            lower[i] = key.ptr[i] >= 'A' && key.ptr[i] <= 'Z' ? (char)(key.ptr[i] - 'A' + 'a')
-                                                              : key.ptr[i];
+            lower[i] = text_lower(key.ptr[i]);
         nearest = nearest_within((struct str){.ptr = lower, .len = key.len}, known_keys,
                                  KNOWN_KEY_COUNT, NEAREST_MAX_BYTES);
     }

@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "planner/base/array.h"
 #include "webhook/util/clean.h"
 
-#define FIRST_CAPACITY 8
 #define IDENTITY_KEYS GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST
 
 const char *gate_code_text(enum gate_code code)
@@ -164,24 +164,6 @@ static size_t expand(struct message *m, const char *text, const struct str *argu
     return used;
 }
 
-static int grow(struct judgement *j)
-{
-    struct gate_findings *f = &j->findings;
-    size_t capacity = f->capacity == 0 ? FIRST_CAPACITY : f->capacity * 2;
-    struct gate_finding *items = NULL;
-
-    if (f->count < f->capacity)
-        return 0;
-    items = arena_alloc(j->arena, capacity, sizeof(*items));
-    if (items == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < f->count; i++)
-        items[i] = f->items[i];
-    f->items = items;
-    f->capacity = capacity;
-    return 0;
-}
-
 int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
                        const struct str *arguments, size_t count)
 {
@@ -189,7 +171,10 @@ int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct st
     struct message m = {.len = 0};
     struct str message = {.ptr = m.bytes};
     size_t used = 0;
-    int r = grow(j);
+    struct gate_findings *f = &j->findings;
+    /* no limit of its own: the size of a request limits the number of findings */
+    int r =
+        array_grow_in(j->arena, &f->items, &f->capacity, f->count + 1, sizeof(*f->items), SIZE_MAX);
 
     if (r < 0)
         return r;
@@ -201,7 +186,7 @@ int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct st
     message.ptr = arena_copy(j->arena, message);
     if (message.ptr == NULL)
         return -ENOMEM;
-    j->findings.items[j->findings.count++] =
+    f->items[f->count++] =
         (struct gate_finding){.code = text->code, .message = message, .place = place};
     return 0;
 }
