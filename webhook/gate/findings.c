@@ -147,40 +147,39 @@ static void append(struct message *m, struct str s)
     m->len += count;
 }
 
-/* Each `{}` of the text stands for the next of the arguments. Returns how many were used. */
-static size_t expand(struct message *m, const char *text, const struct str *arguments)
+/* Each `{}` of the text stands for the next of the arguments, of which *used were used before. */
+static void expand(struct message *m, const char *text, const struct str *arguments, size_t count,
+                   size_t *used)
 {
-    size_t used = 0;
-
     while (*text != '\0') {
         if (text[0] == '{' && text[1] == '}') {
-            append(m, arguments[used++]);
+            assert(*used < count);
+            append(m, arguments[(*used)++]);
             text += 2;
         } else {
             append(m, (struct str){.ptr = text, .len = 1});
             text++;
         }
     }
-    return used;
 }
 
 int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
                        const struct str *arguments, size_t count)
 {
     const struct gate_problem_text *text = gate_problem_text(problem);
+    struct gate_findings *f = &j->findings;
     struct message m = {.len = 0};
     struct str message = {.ptr = m.bytes};
     size_t used = 0;
-    struct gate_findings *f = &j->findings;
     /* no limit of its own: the size of a request limits the number of findings */
     int r =
         array_grow_in(j->arena, &f->items, &f->capacity, f->count + 1, sizeof(*f->items), SIZE_MAX);
 
     if (r < 0)
         return r;
-    used = expand(&m, text->message, arguments);
+    expand(&m, text->message, arguments, count, &used);
     append(&m, STR("; "));
-    used += expand(&m, text->remedy, arguments + used);
+    expand(&m, text->remedy, arguments, count, &used);
     assert(used == count);
     message.len = clean_text(m.bytes, m.len);
     message.ptr = arena_copy(j->arena, message);
