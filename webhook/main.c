@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* main - finds the subcommand that the first argument names, and runs it. */
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static const struct command *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-/* As a plugin of kubectl the program is found by its file's name; only what is shown differs. */
+/* kubectl finds its plugins by their file names. Only the name in messages differs. */
 static const char *shown_name(const char *argv0)
 {
     const char *slash = argv0 != NULL ? strrchr(argv0, '/') : NULL;
@@ -29,12 +31,13 @@ static void print_usage(FILE *stream, const char *name)
 {
     fprintf(stream,
             "Usage: %s COMMAND [OPTION…] [ARGUMENT…]\n\n"
-            "Decides which sandbox a Kubernetes pod may have, and says why.\n\nCommands:\n",
+            "Decides whether the declared sandbox of a Kubernetes pod is admitted, and gives the "
+            "reasons.\n\nCommands:\n",
             name);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(stream,
-            "\n`%s COMMAND --help` says more about each.\n\n"
+            "\n`%s COMMAND --help` describes the options of a command.\n\n"
             "Example:\n  %s check -f deployment.yaml --evidence evidence/ --keyring keys/\n",
             name, name);
 }
@@ -48,10 +51,9 @@ static int refuse_command(const char *name, const char *given)
         names[i] = commands[i]->name;
     nearest = nearest_name(str_of(given), names, COMMAND_COUNT);
     if (nearest != NULL)
-        complain("there is no command %s; did you mean %s? (see `%s --help`)", given, nearest,
-                 name);
+        complain("unknown command %s; did you mean %s? (see `%s --help`)", given, nearest, name);
     else
-        complain("there is no command %s (see `%s --help`)", given, name);
+        complain("unknown command %s (see `%s --help`)", given, name);
     return COMMAND_FAILED;
 }
 
@@ -85,7 +87,7 @@ int main(int argc, char **argv)
 {
     int status = dispatch(argc, argv, shown_name(argc > 0 ? argv[0] : NULL));
 
-    /* a full disk must not look like a success */
+    /* if the disk is full, the exit status must not say success */
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         complain("standard output cannot be written");
         return COMMAND_FAILED;

@@ -149,7 +149,7 @@ data:
                 (DOCUMENT.replace("workload: {", "workload: {network: yes, "), ":3:21: "),
                 (DOCUMENT.replace("SandboxRequirements", "SandboxThing"), ":"),
                 (DOCUMENT + "kind: SandboxBaseline\n", ":8:1: a key is given twice in one object"),
-                (DOCUMENT + "#" * 65536, ":1:1: the document is over 64 KiB")]
+                (DOCUMENT + "#" * 65536, ":1:1: the document is larger than 64 KiB")]
         for text, what in rows:
             path = self.write("doc.yaml", text)
             self.assertEqual(self.assert_run(2, "sign", "--key", key, path), "")
@@ -157,11 +157,11 @@ data:
 
     def test_keys_of_other_kinds_are_rejected(self):
         rows = [(("RSA", "-pkeyopt", "rsa_keygen_bits:1024"), "an RSA key under 2048 bits"),
-                (("EC", "-pkeyopt", "ec_paramgen_curve:P-521"), "a key on another curve"),
-                (("X25519",), "a key of another kind"),
+                (("EC", "-pkeyopt", "ec_paramgen_curve:P-521"), "unsupported curve"),
+                (("X25519",), "unsupported type of key"),
                 ((*KINDS["pss"], "-pkeyopt", "rsa_pss_keygen_md:sha256", "-pkeyopt",
                   "rsa_pss_keygen_mgf1_md:sha256", "-pkeyopt", "rsa_pss_keygen_saltlen:20"),
-                 "the key makes signatures that no gate takes")]
+                 "the gate does not accept signatures of this key")]
         for kind, what in rows:
             key = self.make_key("k", *kind)
             self.assert_run(2, "sign", "--key", key, self.document)
@@ -200,9 +200,9 @@ class Passphrases(Keys):
         self.assert_run(2, "sign", "--key", self.key, "--passphrase-env", "PW", self.document,
                         PW="wrong")
         self.assertEqual(self.err,
-                         f"sandgate: {self.key}: the passphrase does not open this key\n")
+                         f"sandgate: {self.key}: wrong passphrase for this key\n")
         self.assert_run(2, "sign", "--key", self.key, "--passphrase-env", "NONE", self.document)
-        self.assertEqual(self.err, "sandgate: the environment has no NONE\n")
+        self.assertEqual(self.err, "sandgate: the environment variable NONE is not set\n")
         self.assert_run(2, "sign", "--key", self.key, "--passphrase-file", "a", "--passphrase-env",
                         "b", self.document)
 
@@ -211,7 +211,7 @@ class Passphrases(Keys):
                                self.document], stdin=subprocess.DEVNULL, capture_output=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"give --passphrase-file or --passphrase-env", done.stderr)
+        self.assertIn(b"use --passphrase-file or --passphrase-env", done.stderr)
 
     def test_prompt_on_a_terminal_has_no_echo(self):
         out = self.folder / "out.yaml"
@@ -235,7 +235,7 @@ class Verify(Keys):
         self.assertIn(f"{good}: default/acme-report-1.4.0: valid, SandboxRequirements, signed by k\n"
                       "  k: verifies\n", out)
         self.assertIn(f"{bad}: default/acme-report-1.4.0: not valid: ", out)
-        self.assertIn("  k: the key did not make this signature over these bytes\n", out)
+        self.assertIn("  k: the signature does not match this key and document\n", out)
         self.assert_run(2, "verify", "--keyring", keyring, bad, self.folder / "none", good)
         self.assert_run(2, "verify", "--keyring", self.folder / "none", good)
         self.assert_run(2, "verify", "--keyring", keyring, self.write("x.yaml", "kind: Pod\n"))
@@ -265,8 +265,8 @@ class Verify(Keys):
                                                  1))
         self.make_key("z", *KINDS["ed25519"])
         out = self.assert_run(0, "verify", "--keyring", self.folder / "keyring", path)
-        self.assertIn("  u: the keyring has no key of that id\n", out)
-        self.assertIn("  z: the signature is not base64 as the gate reads it\n", out)
+        self.assertIn("  u: the keyring has no key with this id\n", out)
+        self.assertIn("  z: the signature is not valid base64\n", out)
 
 
 class Evidence(Case):
@@ -277,7 +277,7 @@ class Evidence(Case):
         self.assertRegex(out, r"(?m)^NAMESPACE +NAME +KIND +STATE +AGE +ENDS +SIGNED BY +WORKLOAD +REASON$")
         self.assertRegex(out, r"(?m)^sandgate-system +acme-report-1\.4\.0 +SandboxRequirements "
                               r"+valid +1d +2026-03-30T12:00:00Z +release-2026,security-2026 +acme/report@1\.4\.0$")
-        self.assertRegex(out, r"(?m)^payments +acme-old-1\.0\.0 .* stale +50d .*stale$")
+        self.assertRegex(out, r"(?m)^payments +acme-old-1\.0\.0 .* stale +50d .*too old for a plan$")
         listed = {item["name"]: item for item in
                   json.loads(self.assert_run(0, *arguments, "-o", "json"))}
         self.assertEqual(listed["acme-report-1.4.0"]["ageSeconds"], 86400)

@@ -48,23 +48,25 @@ class Program(Case):
             for way in ("--help", "-h"):
                 out = self.assert_run(0, command, way)
                 self.assertTrue(out.startswith(f"Usage: sandgate {command} "), out)
-                self.assertIn(f"\nExample:\n  sandgate {command}", out)
+                self.assertIn(f"\nExamples:\n  sandgate {command}", out)
                 self.assertIn("\nExit status:\n  0  ", out)
                 self.assertEqual(self.err, "")
 
     def test_unknown_command_exits_with_2_and_names_the_nearest(self):
         self.assert_run(2, "chek")
-        self.assertEqual(self.err, "sandgate: there is no command chek; did you mean check? "
+        self.assertEqual(self.err, "sandgate: unknown command chek; did you mean check? "
                                    "(see `sandgate --help`)\n")
         self.assert_run(2, "frobnicate")
-        self.assertEqual(self.err, "sandgate: there is no command frobnicate "
+        self.assertEqual(self.err, "sandgate: unknown command frobnicate "
                                    "(see `sandgate --help`)\n")
 
     def test_wrong_options_are_rejected_by_name(self):
-        rows = [(("plan", "--colour", "x"), "there is no option --colour, or it takes no value"),
-                (("plan", "-z", "x"), "there is no option -z"),
-                (("plan", "--output"), "--output wants a value"),
-                (("plan", "--output", "xml", "x"), "--output is one of: json, yaml, table"),
+        rows = [(("plan", "--colour", "x"), "unknown or ambiguous option --colour"),
+                (("version", "--help=x"), "--help=x: this option takes no value"),
+                (("verify", "--recursive=x"), "--recursive=x: this option takes no value"),
+                (("plan", "-z", "x"), "unknown option -z"),
+                (("plan", "--output"), "--output needs a value"),
+                (("plan", "--output", "xml", "x"), "--output must be one of: json, yaml, table"),
                 (("plan",), "one FILE is needed, or - for standard input"),
                 (("plan", "a", "b"), "one FILE is needed, or - for standard input"),
                 (("check",), "-f FILE is needed, or -f - for standard input"),
@@ -147,8 +149,7 @@ class Plan(Case):
     def test_input_over_the_limit_is_rejected_with_its_name(self):
         path = self.write("a", b" " * (16 * 1024 * 1024 + 1))
         self.assert_run(2, "plan", path)
-        self.assertEqual(self.err, f"sandgate: {path}: more than 16777216 bytes, the most that "
-                                   "plan reads\n")
+        self.assertEqual(self.err, f"sandgate: {path}: larger than 16777216 bytes, the limit of plan\n")
 
     def test_name_of_a_file_cannot_forge_a_message(self):
         self.assert_run(2, "plan", self.folder / "a\nsandgate: all is well\033[2J")
@@ -211,7 +212,7 @@ class Check(Case):
         lines = self.out.splitlines()
         self.assertEqual(lines[0], "payments/Deployment/x: admitted, but its pods will be denied "
                                    f"(needs_more_evidence)  {path}:1")
-        self.assertEqual(lines[-1], "1 admitted (1 of them make pods that will be denied), "
+        self.assertEqual(lines[-1], "1 admitted (1 of them create pods that will be denied), "
                                     "0 denied, 0 not evaluated")
 
     def test_missing_namespace_manifest_is_reported_if_its_labels_matter(self):
@@ -219,7 +220,7 @@ class Check(Case):
         self.assert_run(0, "check", "-f", path, *IN_WORLD)
         self.assertEqual(self.out.splitlines()[:2], [
             f"elsewhere/Pod/bad: admitted (unmanaged)  {path}:1",
-            "  note: no Namespace elsewhere among the evidence: its labels are taken as not set"])
+            "  note: the evidence has no Namespace elsewhere; it is treated as one without labels"])
 
     def test_folders_and_standard_input(self):
         self.write("d/b.yaml", BAD)
@@ -305,11 +306,10 @@ class Check(Case):
         self.assertEqual(self.check_json(0, "-f", path, *world)[0]["outcome"], "ready")
         self.assert_run(2, "check", "-f", path)
         self.assertEqual(self.err,
-                         "sandgate: --keyring DIR is needed, or --config FILE that names one: "
-                         "evidence does not say whose keys count (see `sandgate check --help`)\n")
+                         "sandgate: --keyring DIR is needed, or --config FILE with a keyring: "
+                         "evidence does not say which keys to trust (see `sandgate check --help`)\n")
         self.assert_run(2, "evidence", *world, "--context", "staging")
-        self.assertIn("from a folder (--evidence) or from a cluster (--kubeconfig, --context), not",
-                      self.err)
+        self.assertIn("--evidence cannot be combined with --kubeconfig or --context", self.err)
         nowhere = self.folder / "nowhere"
         self.assert_run(2, "evidence", *world[2:4], "--kubeconfig", nowhere)
         self.assertIn(str(nowhere), self.err)

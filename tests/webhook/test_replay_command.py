@@ -47,7 +47,7 @@ class Replay(Case):
     def test_only_a_changed_digest_differs(self):
         out = self.replay(1, event(changed(READY, packet_sha256="sha256:" + "0" * 64)))
         self.assertIn(": differs at packet-sha256  ", out)
-        self.assertIn("  recorded sha256:" + "0" * 64 + "\n  again    " + READY["auditAnnotations"]["packet-sha256"],
+        self.assertIn("  recorded sha256:" + "0" * 64 + "\n  replayed " + READY["auditAnnotations"]["packet-sha256"],
                       out)
 
     def test_changed_outcome_differs(self):
@@ -69,7 +69,7 @@ class Replay(Case):
         self.assertEqual(self.replay(0, event(READY), event(changed(DENIED, input=None))),
                          "1 same, 0 differ, 1 without input: not compared\n")
         self.replay(2, event(changed(DENIED, input=None)))
-        self.assertEqual(self.err, "sandgate: nothing to replay: no decision with an input in it\n")
+        self.assertEqual(self.err, "sandgate: nothing to replay: no decision has an input\n")
 
     def test_without_a_packet_the_digest_is_compared(self):
         self.assertEqual(self.replay(0, event(changed(READY, packet=None))), "1 same, 0 differ\n")

@@ -34,7 +34,7 @@ sandbox.requirements.provenance  1       1     sign requirements that give both
 sandbox.time.missing             1       1     sign requirements that give it
 sandbox.workload.identity        1       1     give one annotation, skill-ref or image-digest
 
-1 denied, 0 violating, 0 unknown, 0 allowed; 2 decisions in 2 lines of 1 file; 1 not shown
+1 denied, 0 violating, 0 unknown, 0 allowed; 2 decisions in 2 lines of 1 file; 1 filtered out
 """
 # Texts in names that attack a terminal, a page, a spreadsheet and a log.
 EVIL = "<script>alert(1)</script>\033[2J\u202e\n=cmd|' /C calc'!A0"
@@ -180,7 +180,7 @@ class Losses(Review):
         path = self.folder / "audit.log"
         self.assertEqual(report["summary"]["firstBroken"], f"{path}:2")
         self.assertEqual(self.err, f"sandgate: 5 lines cannot be read, the first is {path}:2\n"
-                                   "sandgate: 3 neither audit events nor decisions\n")
+                                   "sandgate: 3 lines that are neither audit events nor decisions\n")
 
     def test_invalid_utf8_affects_only_its_line(self):
         text = log(event(DENIED)).encode()
@@ -345,11 +345,11 @@ class Filters(Review):
 
     def test_wrong_values_are_rejected(self):
         path = self.write("x", self.text)
-        rows = [(("--since", "yesterday"), "--since is a time such as 2026-03-01T12:00:00Z, or 24h"),
-                (("--until", "-1h"), "--until is a time such as 2026-03-01T12:00:00Z, or 24h"),
-                (("--outcome", "denied"), "there is no outcome denied"),
-                (("--outcome", "refusd"), "there is no outcome refusd; did you mean refused?"),
-                (("-o", "html", "--follow"), "--output html shows an end; --follow has none")]
+        rows = [(("--since", "yesterday"), "--since must be a time such as 2026-03-01T12:00:00Z, or 24h"),
+                (("--until", "-1h"), "--until must be a time such as 2026-03-01T12:00:00Z, or 24h"),
+                (("--outcome", "denied"), "unknown outcome denied"),
+                (("--outcome", "refusd"), "unknown outcome refusd; did you mean refused?"),
+                (("-o", "html", "--follow"), "--output html cannot be combined with --follow")]
         for arguments, what in rows:
             self.assert_run(2, "review", path, *arguments)
             self.assertEqual(self.err, f"sandgate: {what} (see `sandgate review --help`)\n")
@@ -406,11 +406,11 @@ class Compare(Review):
         self.assertIn("new     0       1    payments/Pod/new        -\n", out)
         self.assertIn("total   2       1    -                       gate.image.unpinned\n", out)
         out = self.assert_run(0, "review", "--compare", earlier, path)
-        self.assertIn("Nothing is new and nothing is gone since the earlier report.\n", out)
+        self.assertIn("No changes since the earlier report.\n", out)
 
     def test_a_file_that_is_not_a_report_is_rejected(self):
         path = self.write("x", log(event(DENIED)))
-        for text, what in (("{}", "no report of `review --output json` (schema sandgate.denials.v1)"),
+        for text, what in (("{}", "not a report of `review --output json` (schema sandgate.denials.v1)"),
                            ("{", "")):
             earlier = self.write("earlier.json", text)
             self.assert_run(2, "review", "--compare", earlier, path)

@@ -34,7 +34,7 @@ static const struct option_row known[OPTION_KNOWN_COUNT] = {
     [OPTION_AS_OF] = {.name = "as-of",
                       .kind = OPTION_TEXT,
                       .value = "TIME",
-                      .help = "decide as at 2026-03-01T12:00:00Z (default: now)"},
+                      .help = "use this time, as 2026-03-01T12:00:00Z (default: now)"},
     [OPTION_RECURSIVE] = {.name = "recursive",
                           .letter = 'R',
                           .kind = OPTION_FLAG,

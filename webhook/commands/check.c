@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check - the options of `sandgate check`, and the order in which it reads files. */
+
 #include "webhook/commands/check.h"
 
 #include <stdio.h>
@@ -16,18 +18,25 @@ static const char *const check_outputs[] = {"table", "json", "yaml", "review", N
 #define CHECK_OWN_ROWS 5
 
 static const char check_about[] =
-    "Says of each object what the gate would: manifests (many documents, Lists, all kinds that\n"
-    "the gate judges) as if they were created now, AdmissionReviews as they are. Evidence and\n"
-    "namespaces come from a folder, or else from the cluster that kubectl would ask.";
+    "Decides on manifests and AdmissionReviews as the gate would; nothing is changed. Manifests\n"
+    "(several documents, Lists, all kinds that the gate judges) are decided as if they were\n"
+    "created now, AdmissionReviews as they are. Evidence and Namespaces come from a directory,\n"
+    "or from the cluster that kubectl would use.";
 
-/* What the command line says. */
+static const char check_examples[] =
+    "  sandgate check -f deployment.yaml --evidence evidence/ --keyring keys/\n"
+    "  sandgate check -R -f manifests/ --config gate.yaml --as-of 2026-03-01T12:00:00Z\n"
+    "  sandgate check -f - -n payments --keyring keys/ --context prod <all.yaml\n"
+    "  sandgate check -f review.json -c gate.yaml --kubeconfig prod.kubeconfig -o review";
+
+/* The values of the options. */
 struct check_line {
     struct option_texts files;
     struct open_runtime_choice runtime;
     const char *namespace_name;
     const char *as_of;
     unsigned output;
-    bool deep;
+    bool recursive;
 };
 
 static enum options_result read_arguments(struct check_line *line, int argc, char **argv,
@@ -38,22 +47,21 @@ static enum options_result read_arguments(struct check_line *line, int argc, cha
          .letter = 'f',
          .kind = OPTION_TEXTS,
          .value = "FILE",
-         .help = "file, folder, or - for standard input; may be repeated",
+         .help = "file, directory, or - for standard input; may be repeated",
          .target.texts = &line->files},
-        option_known_flag(OPTION_RECURSIVE, &line->deep),
+        option_known_flag(OPTION_RECURSIVE, &line->recursive),
         option_explained(option_known_text(OPTION_NAMESPACE, &line->namespace_name),
-                         "of manifests that name none (the context's, or default)"),
+                         "namespace of manifests without one (default: context's)"),
         option_known_text(OPTION_AS_OF, &line->as_of),
-        option_output(check_outputs, "how decisions are printed (table)", &line->output),
+        option_output(check_outputs, "output format (default: table)", &line->output),
     };
     const struct options options = {
         .arguments = "-f FILE…",
         .about = check_about,
-        .statuses =
-            "  0  all are admitted (of a controller that only warns, its pods may be denied)\n"
-            "  1  some are denied\n"
-            "  2  a file cannot be read, or there is nothing to check",
-        .example = "  sandgate check -f deployment.yaml --evidence evidence/ --keyring keys/",
+        .statuses = "  0  all objects are admitted (the pods of a controller may still be denied)\n"
+                    "  1  at least one object is denied\n"
+                    "  2  a file cannot be read, there is nothing to check, or an option is wrong",
+        .example = check_examples,
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -68,9 +76,9 @@ static int add_files(const struct check_line *line, const struct operands *opera
     int r = 0;
 
     for (size_t i = 0; i < line->files.count && r == 0; i++)
-        r = files_add(files, line->files.items[i], line->deep);
+        r = files_add(files, line->files.items[i], line->recursive);
     for (size_t i = 0; i < operands->count && r == 0; i++)
-        r = files_add(files, operands->items[i], line->deep);
+        r = files_add(files, operands->items[i], line->recursive);
     return r;
 }
 
@@ -157,6 +165,6 @@ static int run(int argc, char **argv)
 
 const struct command command_check = {
     .name = "check",
-    .summary = "manifests and AdmissionReviews through the gate",
+    .summary = "check manifests and AdmissionReviews as the gate would",
     .run = run,
 };

@@ -3,12 +3,12 @@
 #define WEBHOOK_COMMANDS_CHECK_H
 
 /*
- * check - manifests and AdmissionReviews through the gate, without a cluster (gate-v1, sections 9
- * and 11). check.c has options and order, check_file.c makes decisions of files, check_print.c
- * shows them.
+ * check - decides on manifests and AdmissionReviews as the gate would (gate-v1, sections 9 and 11).
+ * check.c has the options and the order, check_file.c decides on the objects of a file,
+ * check_print.c prints the decisions.
  *
- * Errors     0; -ENOMEM and other negative errno end the command. What is wrong with a file is
- *            said on standard error, counted, and the next file is looked at.
+ * Errors     0; -ENOMEM and any other negative errno end the command. An error in a file is
+ *            reported on standard error and counted, and the next file is read.
  */
 
 #include "k8s/snapshot/snapshot.h"
@@ -18,8 +18,8 @@
 #include "webhook/gate/gate.h"
 
 #define CHECK_MAX_FILE_BYTES ((size_t)64 * 1024 * 1024)
-#define CHECK_MAX_OUTPUT_BYTES ((size_t)1024 * 1024 * 1024) /* json and yaml are one list */
-#define CHECK_UID "00000000-0000-0000-0000-000000000000"    /* of reviews made of manifests */
+#define CHECK_MAX_OUTPUT_BYTES ((size_t)1024 * 1024 * 1024) /* json and yaml print one list */
+#define CHECK_UID "00000000-0000-0000-0000-000000000000"    /* of reviews made from manifests */
 
 enum check_output {
     CHECK_OUTPUT_TABLE = 0,
@@ -31,36 +31,36 @@ enum check_output {
 struct check {
     const struct snapshot *snapshot;
     struct moment now;
-    struct str namespace_name; /* of manifests that name none */
-    size_t max_body_bytes;     /* of a review, as the server takes them */
+    struct str namespace_name; /* for manifests without one */
+    size_t max_body_bytes;     /* of a review: the limit of the server */
     enum check_output output;
     struct buffer list; /* json and yaml: the list so far */
 
-    size_t admitted; /* not evaluated ones among them */
+    size_t admitted; /* including those not evaluated */
     size_t denied;
     size_t not_evaluated;
-    size_t pods_denied; /* controllers that only warn, whose pods will be denied */
-    size_t unreadable;  /* files, or reviews that the server would answer with 400 */
+    size_t pods_denied; /* controllers that are admitted, but whose pods will be denied */
+    size_t unreadable;  /* files, and reviews that the server would answer with 400 or 413 */
 };
 
-/* One object that was decided. */
+/* The decision on one object. */
 struct check_result {
-    struct str source; /* the file as it was named */
-    size_t line;       /* of the object in it; 0: the file is one review */
+    struct str source; /* the file, as the command line names it */
+    size_t line;       /* of the object in the file; 0: the file is one review */
     struct str kind;
     struct str namespace_name;
     struct str name; /* or `<generateName>*` */
-    struct str uid;  /* of the answer */
+    struct str uid;  /* of the response */
     const struct decision *decision;
 };
 
 /* check_file.c */
 int check_file(struct check *check, const char *file) __attribute__((warn_unused_result));
 
-/* check_print.c: counts it too. */
+/* check_print.c: prints one decision, and counts it. */
 int check_show(struct check *check, const struct check_result *result, struct arena *arena)
     __attribute__((warn_unused_result));
-/* The list, or the table's last line. */
+/* Prints the list (json, yaml), or the last line of the table. */
 int check_show_end(struct check *check, struct arena *arena) __attribute__((warn_unused_result));
 
 #endif

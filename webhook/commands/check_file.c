@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check_file - reads the objects and reviews of one file, and decides on each. */
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -17,7 +19,7 @@
 #define REVIEW_KIND STR("AdmissionReview")
 #define REVIEW_GROUP STR("admission.k8s.io/")
 
-/* What the server takes for JSON, by its content type, begins with a bracket. */
+/* There is no Content-Type header: a text that begins with a bracket is JSON. */
 static enum document_syntax review_syntax(struct str text)
 {
     struct str trimmed = str_trim(text);
@@ -33,7 +35,7 @@ static bool is_review(const cJSON *tree)
             str_starts_with(tree_get_text(tree, "apiVersion"), REVIEW_GROUP));
 }
 
-/* Whether the text is one document that calls itself a review. -EBADMSG: it cannot be read so. */
+/* Whether the text is one document with the kind of a review. -EBADMSG: it is not one document. */
 static int read_kind(struct str text, struct arena *arena, bool *ret_review)
 {
     static const struct document_shape shape[] = {{.key = "kind"}, {.key = "apiVersion"}, {0}};
@@ -49,9 +51,10 @@ static int read_kind(struct str text, struct arena *arena, bool *ret_review)
 }
 
 /*
- * A guess about text that cannot be read: whether it was meant as a review, so that the answer is
- * the server's 400. It is one where `kind` and `AdmissionReview` stand side by side in it, whatever
- * quotes and blanks are between them. Only asked when the text is no manifest either.
+ * A guess about a text that cannot be parsed: whether it was meant to be a review, so that the
+ * result is the 400 of the server. It was, if `kind` is followed by `AdmissionReview`, with only
+ * quotes, blanks and a colon between them. Only used when the text cannot be read as manifests
+ * either.
  */
 static bool looks_like_review(struct str text)
 {
@@ -73,7 +76,7 @@ static bool looks_like_review(struct str text)
     return false;
 }
 
-/* The server's own refusal: its body, or its reason with the place. */
+/* Prints the error response of the server: its body, or its message with line and column. */
 static int show_refusal(struct check *check, const char *file, struct str text,
                         const struct exchange *exchange, struct arena *arena)
 {
@@ -114,7 +117,7 @@ static int refuse_large(struct check *check, const char *file, struct arena *are
     return 0;
 }
 
-/* `<generateName>*` where there is no name yet. */
+/* `<generateName>*` for an object without a name. */
 static int shown_name(struct str name, const cJSON *object, struct arena *arena,
                       struct str *ret_name)
 {
@@ -139,7 +142,7 @@ static struct str review_name(const struct review *review)
     return name;
 }
 
-/* As it is, through what the server does with a body. */
+/* Decides on a review exactly as the server does with a body. */
 static int judge_review(struct check *check, const char *file, size_t line, struct str text,
                         struct arena *arena)
 {
@@ -173,7 +176,7 @@ static void split_api_version(struct str api_version, struct review *review)
         (struct str){.ptr = api_version.ptr + skip, .len = api_version.len - skip};
 }
 
-/* The review that the API server would send if nobody in particular created this object. */
+/* The review that the API server would send if a user without a name created this object. */
 static struct review make_review(const struct check *check, const cJSON *object)
 {
     const cJSON *metadata = tree_get(object, "metadata");
@@ -212,7 +215,7 @@ static int judge_object(struct check *check, const char *file, const struct mani
 
     if (review.kind_name.len == 0) {
         complain_at(file, object->line, object->column,
-                    STR("the object has no kind: no Kubernetes manifest"));
+                    STR("the object has no kind; it is not a Kubernetes manifest"));
         check->unreadable++;
         return 0;
     }
@@ -228,7 +231,7 @@ static int judge_object(struct check *check, const char *file, const struct mani
     return r == 0 ? check_show(check, &result, arena) : r;
 }
 
-/* -EBADMSG with its place in reterr. */
+/* -EBADMSG: *reterr has the line and column. */
 static int judge_manifests(struct check *check, const char *file, struct str text,
                            struct arena *arena, struct document_error *reterr)
 {
@@ -283,7 +286,7 @@ int check_file(struct check *check, const char *file)
     if (r == -ENOMEM)
         return r;
     if (r == -EFBIG)
-        complain("%s: more than %zu bytes, the most that check reads", file, CHECK_MAX_FILE_BYTES);
+        complain("%s: larger than %zu bytes, the limit of check", file, CHECK_MAX_FILE_BYTES);
     else
         complain("%s: %s", file, file_error_text(r));
     check->unreadable++;

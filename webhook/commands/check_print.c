@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check_print - prints the decisions of `sandgate check` as table, list or response. */
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -24,7 +26,7 @@ static void add_finding(struct buffer *b, const char *code, struct str message, 
     buffer_add_char(b, '}');
 }
 
-/* The gate's, then the planner's: all that blocks, or would. */
+/* The findings of the gate, then those of the planner. */
 static void add_findings(struct buffer *b, const struct decision *d)
 {
     for (size_t i = 0; i < d->finding_count; i++)
@@ -86,7 +88,7 @@ static int print_line(struct arena *arena, struct str text)
 static int print_head(const struct check_result *result, struct arena *arena)
 {
     const struct decision *d = result->decision;
-    bool scoped = result->namespace_name.len > 0; /* else a kind that may stand in no namespace */
+    bool scoped = result->namespace_name.len > 0; /* else possibly a kind without namespaces */
     struct str object = arena_format(arena, "%.*s%s%.*s/%.*s", (int)result->namespace_name.len,
                                      scoped ? result->namespace_name.ptr : "", scoped ? "/" : "",
                                      (int)result->kind.len, result->kind.ptr, (int)result->name.len,
@@ -171,14 +173,14 @@ static int table_show(const struct check_result *result, struct arena *arena)
     const struct decision *d = result->decision;
     int r = print_head(result, arena);
 
-    /* an exemption waives its findings, and what is admitted says by warnings what is amiss */
-    /* here a label would change the answer */
+    /* here a label could change the decision */
     if (r == 0 && d->namespace_unseen && d->outcome == OUTCOME_UNMANAGED)
         r = print_line(arena,
                        arena_format(arena,
-                                    "  note: no Namespace %.*s among the evidence: its "
-                                    "labels are taken as not set",
+                                    "  note: the evidence has no Namespace %.*s; it is "
+                                    "treated as one without labels",
                                     (int)result->namespace_name.len, result->namespace_name.ptr));
+    /* findings of admitted objects are in the warnings, unless an exemption waives them */
     if (r == 0 && !d->allowed)
         r = print_findings(d, arena);
     if (r == 0 && !d->allowed)
@@ -227,7 +229,7 @@ static void print_sums(const struct check *check)
 {
     printf("%zu admitted", check->admitted - check->not_evaluated);
     if (check->pods_denied > 0)
-        printf(" (%zu of them make pods that will be denied)", check->pods_denied);
+        printf(" (%zu of them create pods that will be denied)", check->pods_denied);
     printf(", %zu denied, %zu not evaluated\n", check->denied, check->not_evaluated);
 }
 

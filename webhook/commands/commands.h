@@ -5,9 +5,9 @@
 /*
  * commands - the subcommands of the program (gate-v1, section 9), one file each.
  *
- * Each reads its own options, says what is wrong on standard error in the form
- * `sandgate: FILE:LINE:COL: what`, and returns an exit status. argv[0] is the name to show to
- * people: "sandgate plan", or "kubectl sandgate plan".
+ * Each reads its own options, reports errors on standard error in the form
+ * `sandgate: FILE:LINE:COL: what`, and returns an exit status (cli/status.h). argv[0] is the name
+ * for messages: "sandgate plan", or "kubectl sandgate plan".
  */
 
 #include "webhook/cli/status.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* configmap - reads the evidence in the manifest of a ConfigMap. */
+
 #include "webhook/commands/configmap.h"
 
 #include "k8s/policy/names.h"

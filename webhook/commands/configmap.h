@@ -3,8 +3,8 @@
 #define WEBHOOK_COMMANDS_CONFIGMAP_H
 
 /*
- * configmap - what a ConfigMap's manifest says about evidence (gate-v1, section 4), for sign and
- * verify. Everything is borrowed from the object's tree.
+ * configmap - reads the evidence in the manifest of a ConfigMap (gate-v1, section 4), for `sign`
+ * and `verify`. All texts are borrowed from the tree of the object.
  */
 
 #include <cjson/cJSON.h>
@@ -12,11 +12,11 @@
 
 #include "k8s/evidence/evidence.h"
 
-/* False for an object of another kind. A name or namespace that is no text counts as absent;
- * without a namespace it is `default`. */
+/* False for an object of another kind. A name or namespace that is not a text counts as absent; an
+ * absent namespace is `default`. *ret_labelled: it has the label of evidence. */
 bool configmap_read(const cJSON *object, struct evidence_source *ret_source, bool *ret_labelled);
 
-/* The key id of an annotation's name; absent where it is no signature. */
+/* The key id in the name of an annotation; absent if the annotation is not a signature. */
 struct str configmap_key_id(struct str annotation);
 
 #endif

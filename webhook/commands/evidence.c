@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* evidence - `sandgate evidence`: lists evidence with its state, age, end and signers. */
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +23,7 @@ enum evidence_output { EVIDENCE_OUTPUT_TABLE = 0, EVIDENCE_OUTPUT_JSON };
 
 static const char *const evidence_outputs[] = {"table", "json", NULL};
 
-/* What the command line says. */
+/* The values of the options. */
 struct evidence_line {
     struct open_runtime_choice runtime;
     const char *namespace_name;
@@ -38,19 +40,22 @@ static enum options_result read_arguments(struct evidence_line *line, int argc, 
         option_known_text(OPTION_AS_OF, &line->as_of),
         {.name = "expiring",
          .kind = OPTION_FLAG,
-         .help = "only what counts and ends within 72 hours",
+         .help = "only valid evidence that ends within 72 hours",
          .target.flag = &line->expiring},
-        option_output(evidence_outputs, "how it is printed (table)", &line->output),
+        option_output(evidence_outputs, "output format (default: table)", &line->output),
     };
     const struct options options = {
         .arguments = "",
-        .about = "Lists evidence as the gate sees it: state and reason, age, and who signed. It "
-                 "comes from\n"
-                 "a folder, or else from the cluster that kubectl would ask.",
-        .statuses = "  0  listed, whatever the states are\n"
-                    "  2  evidence, keyring or configuration cannot be read",
+        .about =
+            "Lists evidence as the gate reads it: state and reason, age, end, and the keys that\n"
+            "signed. Evidence comes from a directory, or from the cluster that kubectl would\n"
+            "use.",
+        .statuses = "  0  the evidence was listed, in whatever state it is\n"
+                    "  2  evidence, keyring or configuration cannot be read, or an option is wrong",
         .example = "  sandgate evidence --evidence evidence/ --keyring keys/\n"
-                   "  sandgate evidence --keyring keys/ --expiring    # what to sign anew now",
+                   "  sandgate evidence --keyring keys/ --context prod --expiring -n payments\n"
+                   "  sandgate evidence -c gate.yaml --kubeconfig prod.kubeconfig -o json\n"
+                   "  sandgate evidence -c gate.yaml --as-of 2026-03-01T12:00:00Z",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -59,8 +64,7 @@ static enum options_result read_arguments(struct evidence_line *line, int argc, 
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-/* The state as it counts at a moment: what is valid may have expired, or be too old to plan with.
- */
+/* The state at a moment: valid evidence can have expired, or be too old for a plan. */
 static const char *state_at(const struct evidence *evidence, const struct policy *policy,
                             struct moment now)
 {
@@ -75,13 +79,13 @@ static const char *state_at(const struct evidence *evidence, const struct policy
                : evidence_state_text(evidence->state);
 }
 
-/* Only what was read has a time of observation. */
+/* Only requirements that could be read have an observed_at. */
 static bool has_age(const struct evidence *evidence)
 {
     return evidence->kind == EVIDENCE_REQUIREMENTS && evidence->state != EVIDENCE_INVALID;
 }
 
-/* `12d`, `5h`, `3m`; ahead of the clock with a minus. */
+/* `12d`, `5h`, `3m`; negative if observed_at is in the future. */
 static struct str age_text(const struct evidence *evidence, struct moment now, struct arena *arena)
 {
     int64_t seconds = now.sec - evidence->observed_at.sec;
@@ -112,7 +116,7 @@ static struct str key_ids_text(const struct evidence *evidence, struct arena *ar
     return text;
 }
 
-/* What it is about: the workload; for others nothing shorter than the document says it. */
+/* The workload. Baselines and exemptions have no such short name. */
 static struct str subject_of(const struct evidence *evidence)
 {
     if (str_present(evidence->skill_ref))
@@ -120,7 +124,7 @@ static struct str subject_of(const struct evidence *evidence)
     return str_present(evidence->image_digest) ? evidence->image_digest : STR("");
 }
 
-/* Why it is not valid; or that plans will be refused, though it is: the planner judges its age. */
+/* Why it is not valid; or, for valid evidence, that it is too old for the planner. */
 static struct str reason_of(const struct evidence *evidence, const struct policy *policy,
                             struct moment now, struct arena *arena)
 {
@@ -130,12 +134,12 @@ static struct str reason_of(const struct evidence *evidence, const struct policy
         return evidence->reason;
     if (has_age(evidence) &&
         moment_compare(moment_add_seconds(evidence->observed_at, most), now) < 0)
-        return arena_format(arena, "observed more than %d days ago: plans with it are stale",
+        return arena_format(arena, "observed more than %d days ago: too old for a plan",
                             policy->max_age_days);
     return STR("");
 }
 
-/* When it ends, as far as the configuration knows; "" for what does not. */
+/* When it ends, by expires_at or by age; "" if it does not end. */
 static struct str end_text(const struct evidence *evidence, const struct policy *policy,
                            char ret_text[static MOMENT_TEXT_BYTES])
 {
@@ -210,7 +214,7 @@ static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
     buffer_add(b, STR("]}"));
 }
 
-/* Still counts, and ends within the time that the gate warns of. */
+/* Valid, and ends within the time in which the gate warns. */
 static bool is_expiring(const struct evidence *evidence, const struct policy *policy,
                         struct moment now)
 {
@@ -285,7 +289,7 @@ static int open_and_list(const struct evidence_line *line, struct moment now, st
         return COMMAND_FAILED;
     }
     if (snapshot_all(open.snapshot).count == 0)
-        complain("no evidence there: it is a ConfigMap with the label " NAMES_LABEL_EVIDENCE
+        complain("no evidence found: evidence is a ConfigMap with the label " NAMES_LABEL_EVIDENCE
                  ": \"true\", as `sandgate sign` writes it");
     return COMMAND_YES;
 }
@@ -313,6 +317,6 @@ static int run(int argc, char **argv)
 
 const struct command command_evidence = {
     .name = "evidence",
-    .summary = "state, age and signers of evidence",
+    .summary = "list evidence with state, age and signers",
     .run = run,
 };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* open_runtime - reads configuration, keyring and evidence once, for a command. */
+
 #include "webhook/commands/open_runtime.h"
 
 #include <string.h>
@@ -25,11 +27,10 @@ void open_runtime_rows(struct open_runtime_choice *choice,
 const char *open_runtime_problem(const struct open_runtime_choice *choice)
 {
     if (choice->evidence != NULL && (choice->kubeconfig != NULL || choice->context != NULL))
-        return "evidence comes from a folder (--evidence) or from a cluster (--kubeconfig, "
-               "--context), not from both";
+        return "--evidence cannot be combined with --kubeconfig or --context";
     if (choice->config == NULL && choice->keyring == NULL)
-        return "--keyring DIR is needed, or --config FILE that names one: evidence does not say "
-               "whose keys count";
+        return "--keyring DIR is needed, or --config FILE with a keyring: evidence does not say "
+               "which keys to trust";
     return NULL;
 }
 

@@ -3,10 +3,11 @@
 #define WEBHOOK_COMMANDS_OPEN_RUNTIME_H
 
 /*
- * open_runtime - configuration, keyring and evidence for a command that ends soon: check, evidence.
+ * open_runtime - reads configuration, keyring and evidence once, for the commands check and
+ * evidence. (runtime.h keeps them up to date for `serve`.)
  *
- * Evidence is that of the folder or cluster that the command line names, else of the configuration,
- * else of the cluster that kubectl would ask.
+ * Evidence is read from the directory or cluster that the options name, else from that of the
+ * configuration, else from the cluster that kubectl would use.
  */
 
 #include <stdbool.h>
@@ -16,9 +17,9 @@
 #include "webhook/runtime/runtime.h"
 
 #define OPEN_RUNTIME_ROWS 5
-#define OPEN_RUNTIME_READ_MSEC 60000 /* for the lists of a cluster */
+#define OPEN_RUNTIME_READ_MSEC 60000 /* limit for the lists of a cluster */
 
-/* What the command line says; NULL stands for what the configuration says. */
+/* The values of the options; NULL: as the configuration says. */
 struct open_runtime_choice {
     const char *config;
     const char *evidence;
@@ -33,20 +34,20 @@ struct open_runtime {
     struct config *config;
 };
 
-/* Rows of these options. */
+/* The rows of these options, for options_read(). */
 void open_runtime_rows(struct open_runtime_choice *choice,
                        struct option_row ret_rows[static OPEN_RUNTIME_ROWS]);
 
-/* What is wrong about the choice, for options_refuse(); NULL: nothing. */
+/* An error in the combination of options, for options_refuse(); NULL if there is none. */
 const char *open_runtime_problem(const struct open_runtime_choice *choice);
 
-/* Says on standard error what is wrong. */
+/* 0 or negative errno; the error is reported on standard error. */
 int open_runtime(const struct open_runtime_choice *choice, struct open_runtime *ret_open)
     __attribute__((warn_unused_result, nonnull));
 void open_runtime_done(struct open_runtime *open);
 #define cleanup_open_runtime __attribute__((cleanup(open_runtime_done)))
 
-/* The moment of a text, or of the clock where text is NULL; false where it is no time. */
+/* The moment in an RFC 3339 text, or now if text is NULL; false if the text is not a time. */
 bool open_runtime_moment(const char *text, struct moment *ret_moment);
 
 #endif

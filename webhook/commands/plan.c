@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* plan - `sandgate plan`: plans the sandbox of one workload from the input of the planner. */
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -32,7 +34,7 @@ static int read_input(const char *file, struct arena *arena, struct str *ret_tex
     int r = input_read_file(file, PLAN_MAX_FILE_BYTES, arena, ret_text);
 
     if (r == -EFBIG) {
-        complain("%s: more than %zu bytes, the most that plan reads", file, PLAN_MAX_FILE_BYTES);
+        complain("%s: larger than %zu bytes, the limit of plan", file, PLAN_MAX_FILE_BYTES);
         return COMMAND_FAILED;
     }
     if (r != 0) {
@@ -45,7 +47,7 @@ static int read_input(const char *file, struct arena *arena, struct str *ret_tex
         return COMMAND_FAILED;
     }
     if (r == -E2BIG) {
-        complain("%s: more than %u nodes, the most that plan reads", file, DOCUMENT_MAX_NODES);
+        complain("%s: more than %u nodes, the limit of plan", file, DOCUMENT_MAX_NODES);
         return COMMAND_FAILED;
     }
     return r == 0 ? COMMAND_YES : complain_memory(file);
@@ -154,17 +156,18 @@ static int run(int argc, char **argv)
 {
     unsigned output = PLAN_OUTPUT_JSON;
     const struct option_row rows[] = {
-        option_output(plan_outputs, "how the packet is printed (json)", &output),
+        option_output(plan_outputs, "output format of the packet (default: json)", &output),
     };
     const struct options options = {
         .arguments = "FILE",
-        .about =
-            "Plans the sandbox for one workload: reads the planner's input (JSON or YAML, - for\n"
-            "standard input) and prints the runx.hardening.v1 packet.",
+        .about = "Plans the sandbox of one workload: reads the input of the planner (JSON or YAML, "
+                 "- for\n"
+                 "standard input) and prints the runx.hardening.v1 packet.",
         .statuses = "  0  the plan is ready\n"
-                    "  1  it is not: the packet's findings say why\n"
-                    "  2  the input cannot be read",
-        .example = "  sandgate plan --output table requirements.yaml",
+                    "  1  the plan is not ready: the findings in the packet say why\n"
+                    "  2  the input cannot be read, or an option is wrong",
+        .example = "  sandgate plan --output table requirements.yaml\n"
+                   "  sandgate plan - <input.json >packet.json",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -181,6 +184,6 @@ static int run(int argc, char **argv)
 
 const struct command command_plan = {
     .name = "plan",
-    .summary = "planner input to packet",
+    .summary = "plan the sandbox of one workload",
     .run = run,
 };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* replay - `sandgate replay`: plans recorded decisions again and compares the packets. */
+
 #include "webhook/audit/replay.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@ enum replay_output { REPLAY_OUTPUT_TABLE = 0, REPLAY_OUTPUT_JSON };
 
 static const char *const replay_outputs[] = {"table", "json", NULL};
 
-/* One run. */
+/* The options and counts of one run. */
 struct replays {
     enum replay_output output;
     uint64_t same, same_cut, differs, no_input, no_plan, broken, torn, too_long;
@@ -36,7 +38,7 @@ static int print_text(struct arena *arena, struct str text, enum output_colour c
     return 0;
 }
 
-/* The lines of a diff, each made visible. */
+/* Prints a diff; each line goes through output_visible(). */
 static int print_diff(struct arena *arena, struct str diff)
 {
     while (diff.len > 0) {
@@ -94,7 +96,7 @@ static int print_table(const struct event *event, const struct replay *replay, s
         return print_diff(arena, replay->diff);
     printf("  recorded %.*s\n", (int)event->packet_sha256.len,
            str_is_sha256(event->packet_sha256) ? event->packet_sha256.ptr : "");
-    printf("  again    %.*s\n", (int)replay->sha256.len, replay->sha256.ptr);
+    printf("  replayed %.*s\n", (int)replay->sha256.len, replay->sha256.ptr);
     return r;
 }
 
@@ -164,7 +166,7 @@ static int take_text(struct replays *run, const struct lines *lines, struct str 
     for (size_t i = 0; r == 0 && i < events.count; i++)
         r = str_present(source) ? count_event(run, &events.items[i], source, &arena) : -ENOMEM;
     if (r == -ENOMEM)
-        kind = EVENT_BROKEN; /* more in it than the limit lets us hold */
+        kind = EVENT_BROKEN; /* it needs more memory than the limit allows */
     run->broken += kind == EVENT_BROKEN;
     return r == -ENOMEM ? 0 : r;
 }
@@ -207,7 +209,7 @@ static void print_end(const struct replays *run)
     }
     printf("%llu same", (unsigned long long)same);
     if (run->same_cut > 0)
-        printf(" (%llu with a packet cut in the log: compared by digest)",
+        printf(" (%llu with a packet that is cut in the log, compared by digest)",
                (unsigned long long)run->same_cut);
     printf(", %llu differ", (unsigned long long)run->differs);
     if (run->no_input > 0)
@@ -231,7 +233,7 @@ static int read_files(struct replays *run, const struct operands *operands)
     }
     print_end(run);
     if (status == COMMAND_YES && run->same + run->same_cut + run->differs == 0) {
-        complain("nothing to replay: no decision with an input in it");
+        complain("nothing to replay: no decision has an input");
         return COMMAND_FAILED;
     }
     return status == COMMAND_YES && run->differs > 0 ? COMMAND_NO : status;
@@ -245,18 +247,19 @@ static int run(int argc, char **argv)
          .letter = 'o',
          .kind = OPTION_CHOICE,
          .choices = replay_outputs,
-         .help = "how it is printed (table)",
+         .help = "output format (default: table)",
          .target.choice = &output},
     };
     const struct options options = {
         .arguments = "FILE…",
-        .about = "Plans every recorded decision again, from its recorded input, and compares the\n"
-                 "packet and its digest with the recorded ones, byte for byte. FILE is what\n"
-                 "`review` reads: audit logs and decision logs, plain or gzip, - for standard\n"
-                 "input.",
-        .statuses = "  0  all are the same\n"
-                    "  1  one differs: this planner decides otherwise, or the log was changed\n"
-                    "  2  a file cannot be read, or there is nothing to replay",
+        .about =
+            "Plans every recorded decision again from its recorded input, and compares packet and\n"
+            "digest with the recorded ones, byte for byte. FILE is an audit log or a decision\n"
+            "log, plain or gzip, - for standard input.",
+        .statuses = "  0  all plans are the same\n"
+                    "  1  at least one differs: this planner decides differently, or the log was\n"
+                    "     changed\n"
+                    "  2  a file cannot be read, there is nothing to replay, or an option is wrong",
         .example = "  sandgate replay /var/log/kubernetes/audit*.log*\n"
                    "  sandgate replay -o json decisions.jsonl | jq .summary",
         .rows = rows,
@@ -277,6 +280,6 @@ static int run(int argc, char **argv)
 
 const struct command command_replay = {
     .name = "replay",
-    .summary = "recorded decisions planned again and compared",
+    .summary = "plan recorded decisions again and compare",
     .run = run,
 };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* review - `sandgate review`: its options, and the order in which it reads files and prints. */
+
 #include "webhook/commands/review.h"
 
 #include <errno.h>
@@ -15,28 +17,31 @@
 #include "webhook/util/nearest.h"
 
 #define MAX_EARLIER_BYTES ((size_t)256 << 20)
-#define MAX_SINCE_HOURS UINT64_C(876000) /* a hundred years */
+#define MAX_SINCE_UNITS UINT64_C(876000) /* minutes, hours or days; 100 years in hours */
 #define MINUTES_PER_HOUR 60
 #define SECONDS_PER_MINUTE 60
 
 static const char *const review_outputs[] = {"table", "json", "csv", "html", NULL};
 
 static const char review_about[] =
-    "Shows who was denied what and why, out of API server audit logs, batches of the audit\n"
-    "webhook, and decision logs of the gate: plain or gzip, - for standard input.\n"
-    "Equal denials of one controller are one row; a request in both logs counts once.";
+    "Lists who was denied what and why, from audit logs of the API server, batches of the audit\n"
+    "webhook, and decision logs of the gate: plain or gzip, - for standard input. Equal denials\n"
+    "of one controller are one row; a request that is in both logs counts once.";
 static const char review_statuses[] =
-    "  0  read, whatever is in it\n"
+    "  0  the files were read, with or without denials\n"
     "  1  with --fail-on-denial: there is a denial\n"
-    "  2  a file cannot be read (the others are shown), or a wrong option";
+    "  2  a file cannot be read (the others are shown), or an option is wrong";
 static const char review_example[] =
     "  sandgate review --since 24h /var/log/kubernetes/audit*.log*\n"
     "  sandgate review -n payments --finding 'gate.image.*' -o csv audit.log.gz\n"
+    "  sandgate review --until 2026-03-01T12:00:00Z --user 'system:serviceaccount:ci:*' audit.log\n"
+    "  sandgate review --allowed --outcome exempt --workload 'report*' audit.log\n"
+    "  sandgate review --image registry.example/acme/ -o html audit.log >denials.html\n"
     "  sandgate review -o json audit.log >today.json\n"
-    "  sandgate review --compare yesterday.json audit.log\n"
+    "  sandgate review --compare yesterday.json --fail-on-denial audit.log\n"
     "  sandgate review --follow /var/log/kubernetes/audit.log";
 
-/* What the command line says. */
+/* The values of the options. */
 struct review_line {
     const char *since;
     const char *until;
@@ -62,42 +67,45 @@ static enum options_result read_arguments(struct review_line *line, int argc, ch
          .kind = OPTION_TEXT,
          .value = "TIME",
          .target.text = &line->since,
-         .help = "from that time on: 2026-03-01T12:00:00Z, or 90m, 24h, 7d ago"},
+         .help = "from this time on: 2026-03-01T12:00:00Z, or 90m, 24h, 7d"},
         {.name = "until",
          .kind = OPTION_TEXT,
          .value = "TIME",
          .target.text = &line->until,
-         .help = "before that time"},
-        FILTER_ROW("namespace", 'n', "NAME", namespaces, "only that namespace (several: again)"),
-        FILTER_ROW("outcome", 0, "OUTCOME", outcomes, "only that outcome, as refused or exempt"),
-        FILTER_ROW("finding", 0, "CODE", findings, "only with that finding; gate.image.* for all"),
-        FILTER_ROW("user", 0, "NAME", users, "only asked for by that user; NAME* for a beginning"),
-        FILTER_ROW("workload", 'w', "NAME", workloads, "only that controller or object; NAME*"),
-        FILTER_ROW("image", 0, "TEXT", images, "only with an image that has TEXT in it"),
+         .help = "before this time, in the same forms"},
+        FILTER_ROW("namespace", 'n', "NAME", namespaces, "only this namespace; may be repeated"),
+        FILTER_ROW("outcome", 0, "OUTCOME", outcomes,
+                   "only this outcome, such as refused or exempt"),
+        FILTER_ROW("finding", 0, "CODE", findings,
+                   "only with this finding; gate.image.* for several"),
+        FILTER_ROW("user", 0, "NAME", users, "only requests of this user; NAME* for a prefix"),
+        FILTER_ROW("workload", 'w', "NAME", workloads,
+                   "only this controller or object; NAME* for a prefix"),
+        FILTER_ROW("image", 0, "TEXT", images, "only with an image whose reference contains TEXT"),
         {.name = "allowed",
          .kind = OPTION_FLAG,
          .target.flag = &line->allowed,
-         .help = "also what was simply allowed"},
+         .help = "list allowed requests too"},
         {.name = "output",
          .letter = 'o',
          .kind = OPTION_CHOICE,
          .choices = review_outputs,
-         .help = "how it is printed (table)",
+         .help = "output format (default: table)",
          .target.choice = &line->output},
         {.name = "compare",
          .kind = OPTION_TEXT,
          .value = "FILE",
          .target.text = &line->compare,
-         .help = "what is new or gone since that report (-o json)"},
+         .help = "changes since an earlier report (made by -o json)"},
         {.name = "follow",
          .letter = 'f',
          .kind = OPTION_FLAG,
          .target.flag = &line->follow,
-         .help = "read on as the last FILE grows, through its rotation"},
+         .help = "keep reading the last FILE while it grows or rotates"},
         {.name = "fail-on-denial",
          .kind = OPTION_FLAG,
          .target.flag = &line->fail_on_denial,
-         .help = "end with 1 where there is a denial"},
+         .help = "exit with 1 if there is a denial"},
     };
     const struct options options = {
         .arguments = "FILE…",
@@ -111,7 +119,7 @@ static enum options_result read_arguments(struct review_line *line, int argc, ch
     return options_read(&options, argc, argv, arena, ret_operands);
 }
 
-/* RFC 3339, or a whole number with m, h or d: so long ago. */
+/* RFC 3339, or a whole number with m, h or d: the time that long ago. */
 static bool read_time(const char *text, struct moment *ret_moment)
 {
     struct str s = str_of(text);
@@ -134,7 +142,7 @@ static bool read_time(const char *text, struct moment *ret_moment)
     default:
         return false;
     }
-    if (!text_read_number(digits, 0, MAX_SINCE_HOURS, &number))
+    if (!text_read_number(digits, 0, MAX_SINCE_UNITS, &number))
         return false;
     *ret_moment = moment_add_seconds(clock_now(), -(int64_t)number * unit);
     return true;
@@ -169,7 +177,7 @@ static bool check_outcomes(const struct option_texts *outcomes, const char *comm
         if (known)
             continue;
         nearest = nearest_name(given, names, EVENT_OUTCOME_COUNT);
-        (void)options_refuse(command, "there is no outcome %s%s%s%s", outcomes->items[i],
+        (void)options_refuse(command, "unknown outcome %s%s%s%s", outcomes->items[i],
                              nearest != NULL ? "; did you mean " : "",
                              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
         return false;
@@ -184,11 +192,13 @@ static bool take_filter(const struct review_line *line, const char *command, str
     filter->has_since = line->since != NULL;
     filter->has_until = line->until != NULL;
     if (filter->has_since && !read_time(line->since, &filter->since)) {
-        (void)options_refuse(command, "--since is a time such as 2026-03-01T12:00:00Z, or 24h");
+        (void)options_refuse(command,
+                             "--since must be a time such as 2026-03-01T12:00:00Z, or 24h");
         return false;
     }
     if (filter->has_until && !read_time(line->until, &filter->until)) {
-        (void)options_refuse(command, "--until is a time such as 2026-03-01T12:00:00Z, or 24h");
+        (void)options_refuse(command,
+                             "--until must be a time such as 2026-03-01T12:00:00Z, or 24h");
         return false;
     }
     if (!check_outcomes(&line->outcomes, command))
@@ -201,7 +211,7 @@ static bool take_filter(const struct review_line *line, const char *command, str
            take_list(&line->images, arena, &filter->images);
 }
 
-/* 0, or COMMAND_FAILED where the file cannot be read; the others are read all the same. */
+/* COMMAND_FAILED if the file cannot be read; the error is reported, and the next file is read. */
 static int read_file(struct log_review *review, const char *path, bool follow)
 {
     struct lines cleanup_lines lines = {.fd = -1};
@@ -209,7 +219,7 @@ static int read_file(struct log_review *review, const char *path, bool follow)
 
     if (r == 0) {
         review->report.totals.files++;
-        lines.keep_tail = follow && lines.regular; /* a pipe's end is an end */
+        lines.keep_tail = follow && lines.regular; /* a pipe cannot grow after its end */
         if (lines.keep_tail)
             review_catch_signals();
         r = log_review_read(review, &lines);
@@ -219,7 +229,7 @@ static int read_file(struct log_review *review, const char *path, bool follow)
         review->report.totals.torn += lines.torn;
     }
     if (r == -EBADMSG)
-        complain("%s: the compressed data is damaged; what is before that is counted", path);
+        complain("%s: the compressed data is damaged; events before the damage are counted", path);
     else if (r < 0)
         complain("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
@@ -288,9 +298,9 @@ static int run(int argc, char **argv)
     if (operands.count == 0)
         return options_refuse(argv[0], "FILE is needed, or - for standard input");
     review.output = (enum review_output)line.output;
-    review.show_at_once = line.follow;
+    review.streaming = line.follow;
     if (review.output == REVIEW_OUTPUT_HTML && line.follow)
-        return options_refuse(argv[0], "--output html shows an end; --follow has none");
+        return options_refuse(argv[0], "--output html cannot be combined with --follow");
     if (report_init(&review.report) < 0) {
         report_done(&review.report);
         complain("out of memory");
@@ -307,6 +317,6 @@ static int run(int argc, char **argv)
 
 const struct command command_review = {
     .name = "review",
-    .summary = "denials and their reasons, out of audit logs",
+    .summary = "list denials and their reasons from logs",
     .run = run,
 };

@@ -3,10 +3,10 @@
 #define WEBHOOK_COMMANDS_REVIEW_H
 
 /*
- * review - what the files review*.c share: one run of `sandgate review`.
+ * review - what the files review*.c share: one run of `sandgate review`. review.c has the options
+ * and the order, review_read.c reads a log, review_follow.c follows one, review_print.c prints.
  *
- * Errors     functions with an int give 0 or a negative errno, and have said nothing yet, unless
- *            they say so.
+ * Errors     0 or negative errno; the error is not yet reported to the user.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "webhook/audit/lines.h"
 #include "webhook/report/report.h"
 
-/* Memory for the reading of one event. */
+/* Memory limit for one line of a log. */
 #define REVIEW_MAX_EVENT_BYTES ((size_t)16 << 20)
 
 enum review_output {
@@ -27,7 +27,7 @@ enum review_output {
 struct log_review {
     struct report report;
     enum review_output output;
-    bool show_at_once; /* rows are printed as they come (--follow) */
+    bool streaming; /* each decision is printed when it is read (--follow) */
 };
 
 /* review_read.c: adds all decisions that the log holds now; the first call after
@@ -44,11 +44,11 @@ int review_follow(struct log_review *review, struct lines *lines)
 
 /* review_print.c */
 int review_print(const struct log_review *review) __attribute__((warn_unused_result));
-/* One decision at once, as a line. row: NULL where there was no room, and then JSON and CSV have
- * none. */
+/* Prints one decision as a line. row: NULL if the report is full; then JSON and CSV print nothing.
+ */
 int review_print_event(const struct log_review *review, const struct event *event,
                        const struct report_row *row) __attribute__((warn_unused_result));
-/* What was not read or not kept, on standard error. */
+/* Reports on standard error what was not read or not kept. */
 void review_print_losses(const struct report *report);
 
 #endif

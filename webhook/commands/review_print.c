@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* review_print - a report on a terminal. */
+/* review_print - prints a report as tables, and reports what was not read or not kept. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 #define MAX_CELL_BYTES ((size_t)64 * 1024)
 #define MAX_CELL_CHARACTERS 100
-#define SHOWN_CODES 2 /* in one cell; the rest is counted */
-#define TIME_BYTES 19 /* of a time as a table shows it, without fraction */
+#define SHOWN_CODES 2 /* in one cell; the others are counted */
+#define TIME_BYTES 19 /* of a time in a table, without fraction and zone */
 
 static enum output_colour colour_of(enum event_verdict verdict)
 {
@@ -28,7 +28,7 @@ static enum output_colour colour_of(enum event_verdict verdict)
     return COLOUR_GOOD;
 }
 
-/* `2026-03-01T12:00:00Z`; what has another zone or form stands as it is. */
+/* `2026-03-01T12:00:00Z` without the fraction; another zone or form is printed unchanged. */
 static struct str short_time(struct str time, struct arena *arena)
 {
     if (time.len > TIME_BYTES + 1 && time.ptr[TIME_BYTES] == '.' && time.ptr[time.len - 1] == 'Z')
@@ -36,7 +36,7 @@ static struct str short_time(struct str time, struct arena *arena)
     return time.len > 0 ? time : STR("-");
 }
 
-/* One long name would push all columns apart; -o json has it whole. */
+/* A long name is cut, so that the columns stay narrow; -o json has the whole name. */
 static struct str cell_text(struct str s, struct arena *arena)
 {
     struct str cut = clean_cut_characters(s, MAX_CELL_CHARACTERS);
@@ -212,7 +212,7 @@ static int print_expiries(const struct report *report, struct arena *arena)
     return print_table(&table);
 }
 
-/* `new` or `gone`; NULL where it was and is there. */
+/* `new` or `gone`; NULL if it is in both reports. */
 static const char *change_text(const struct report_change *c)
 {
     if (c->before == 0)
@@ -255,7 +255,7 @@ static int print_changes(const struct report *report, struct arena *arena)
     }
     if (shown > 0)
         return print_table(&table);
-    printf("Nothing is new and nothing is gone since the earlier report.\n\n");
+    printf("No changes since the earlier report.\n\n");
     return 0;
 }
 
@@ -270,9 +270,9 @@ static void print_totals(const struct report *report)
            (unsigned long long)t->decisions, (unsigned long long)t->texts,
            (unsigned long long)t->files, t->files == 1 ? "file" : "files");
     if (t->repeated > 0)
-        printf("; %llu seen twice, counted once", (unsigned long long)t->repeated);
+        printf("; %llu repeated, counted once", (unsigned long long)t->repeated);
     if (t->filtered_out > 0)
-        printf("; %llu not shown", (unsigned long long)t->filtered_out);
+        printf("; %llu filtered out", (unsigned long long)t->filtered_out);
     fputc('\n', stdout);
 }
 
@@ -298,15 +298,15 @@ int review_print(const struct log_review *review)
 {
     switch (review->output) {
     case REVIEW_OUTPUT_JSON:
-        return review->show_at_once ? 0 : report_json(&review->report, stdout);
+        return review->streaming ? 0 : report_json(&review->report, stdout);
     case REVIEW_OUTPUT_CSV:
-        return review->show_at_once ? 0 : report_csv(&review->report, stdout);
+        return review->streaming ? 0 : report_csv(&review->report, stdout);
     case REVIEW_OUTPUT_HTML:
         return report_html(&review->report, stdout);
     case REVIEW_OUTPUT_TABLE:
         break;
     }
-    if (review->show_at_once)
+    if (review->streaming)
         fputc('\n', stdout);
     return print_page(&review->report);
 }
@@ -360,17 +360,17 @@ void review_print_losses(const struct report *report)
         const char *what;
     } losses[] = {
         {t->broken, "cannot be read"},
-        {t->torn, "lists or compressed files end too early"},
-        {t->too_long, "longer than 16 MiB, passed over"},
-        {t->foreign, "neither audit events nor decisions"},
-        {t->log_truncated, "cut short by the API server"},
-        {t->without_bodies, "read without their objects, which are no proper JSON"},
-        {t->untimed, "decisions without a time that can be read"},
-        {t->rows_left_out, "decisions beyond the limit of rows: counted in the sums only"},
-        {t->details_left_out, "rows without packet, input and messages: no room for them"},
-        {t->expiries_left_out, "ends of evidence beyond the limit"},
-        {report->namespaces.left_out, "decisions in namespaces beyond the limit"},
-        {report->changes.left_out, "changes beyond the limit"},
+        {t->torn, "lists or compressed files that end too early"},
+        {t->too_long, "lines longer than 16 MiB, skipped"},
+        {t->foreign, "lines that are neither audit events nor decisions"},
+        {t->log_truncated, "events truncated by the API server"},
+        {t->without_bodies, "events read without their objects, which are not valid JSON"},
+        {t->untimed, "decisions without a valid time"},
+        {t->rows_left_out, "decisions over the limit of rows, counted in the totals only"},
+        {t->details_left_out, "rows without packet, input and messages: over the memory limit"},
+        {t->expiries_left_out, "expiries of evidence over the limit"},
+        {report->namespaces.left_out, "decisions in namespaces over the limit"},
+        {report->changes.left_out, "changes over the limit"},
     };
 
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {

@@ -39,9 +39,9 @@ static int add_events(struct log_review *review, const struct events *events, st
         bool passed = false;
         int r = report_add(&review->report, &events->items[i], arena, &row, &passed);
 
-        if (r == 0 && passed && review->show_at_once)
+        if (r == 0 && passed && review->streaming)
             r = review_print_event(review, &events->items[i], row);
-        if (r == 0 && passed && review->show_at_once && fflush(stdout) != 0)
+        if (r == 0 && passed && review->streaming && fflush(stdout) != 0)
             r = -errno;
         if (r < 0)
             return r;
@@ -86,7 +86,7 @@ int log_review_read(struct log_review *review, struct lines *lines)
         r = add_text(review, lines, text);
         if (r < 0 || review_stop_requested())
             break;
-        while (progress.total > 0 && !review->show_at_once &&
+        while (progress.total > 0 && !review->streaming &&
                (lines->bytes_read >> 20) > progress.done)
             progress_step(&progress);
     }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* sign - `sandgate sign`: signs an evidence document and writes the ConfigMap. */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 #include "webhook/commands/sign_target.h"
 #include "webhook/commands/signer.h"
 
-/* What the command line says. */
+/* The values of the options. */
 struct sign_line {
     const char *file;
     const char *key;
@@ -43,9 +45,14 @@ static void drop_signer(struct signer **signer)
 #define cleanup_signer __attribute__((cleanup(drop_signer)))
 
 static const char sign_about[] =
-    "Signs one evidence document, or a ConfigMap that holds one, and writes the ConfigMap with "
-    "its\n"
-    "signatures. The document must be valid evidence; its bytes are kept as they are.";
+    "Signs one evidence document, or the document in a ConfigMap, and writes the ConfigMap with\n"
+    "its signatures. The document must be valid evidence; its bytes are not changed.";
+
+static const char sign_examples[] =
+    "  sandgate sign --key release-2026.pem sandbox.yaml >evidence/report.yaml\n"
+    "  sandgate sign -k key.pem --key-id release-2026 --name report -n payments sandbox.yaml\n"
+    "  sandgate sign -k ci.pem --passphrase-env SIGN_PASSPHRASE -o report.yaml report.yaml\n"
+    "  sandgate sign -k security-2026.pem --passphrase-file passphrase exemption.yaml";
 
 static enum options_result read_arguments(struct sign_line *line, int argc, char **argv,
                                           struct arena *arena, struct operands *ret_operands)
@@ -60,42 +67,43 @@ static enum options_result read_arguments(struct sign_line *line, int argc, char
         {.name = "key-id",
          .kind = OPTION_TEXT,
          .value = "ID",
-         .help = "name of the public key in the keyring (from the key's file)",
+         .help = "id of the public key in the keyring (default: from KEY)",
          .target.text = &line->key_id},
         {.name = "name",
          .kind = OPTION_TEXT,
          .value = "NAME",
-         .help = "of the ConfigMap (from the workload)",
+         .help = "name of the ConfigMap (default: from the workload)",
          .target.text = &line->name},
         {.name = "namespace",
          .letter = 'n',
          .kind = OPTION_TEXT,
          .value = "NAME",
-         .help = "of the ConfigMap (none)",
+         .help = "namespace of the ConfigMap (default: none)",
          .target.text = &line->namespace_name},
         {.name = "passphrase-file",
          .kind = OPTION_TEXT,
          .value = "FILE",
-         .help = "its first line opens the key",
+         .help = "file whose first line is the passphrase of the key",
          .target.text = &line->passphrase_file},
         {.name = "passphrase-env",
          .kind = OPTION_TEXT,
          .value = "NAME",
-         .help = "this variable opens the key",
+         .help = "environment variable with the passphrase of the key",
          .target.text = &line->passphrase_environment},
         {.name = "output",
          .letter = 'o',
          .kind = OPTION_TEXT,
          .value = "FILE",
-         .help = "write there, in one step (standard output)",
+         .help = "write to this file, atomically (default: stdout)",
          .target.text = &line->output},
     };
     const struct options options = {
         .arguments = "--key KEY.pem FILE",
         .about = sign_about,
-        .statuses = "  0  signed\n"
-                    "  2  the key or the document cannot be read, or is not valid",
-        .example = "  sandgate sign --key release-2026.pem sandbox.yaml > evidence/report.yaml",
+        .statuses = "  0  the document is signed\n"
+                    "  2  the key or the document cannot be read or is not valid, or an option is\n"
+                    "     wrong",
+        .example = sign_examples,
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -112,7 +120,7 @@ static int get_passphrase(const struct sign_line *line, struct passphrase *passp
     return passphrase_ask(line->key, passphrase);
 }
 
-/* The key, and nothing of its text left behind in memory. */
+/* Reads the key. Its text and the passphrase are wiped from memory afterwards. */
 static int read_key(const struct sign_line *line, struct signer **ret_signer)
 {
     cleanup_passphrase struct passphrase passphrase = {0};
@@ -156,7 +164,7 @@ static struct str id_of_file(const char *path)
 
 static int write_output(const char *path, struct str text, struct arena *arena)
 {
-    struct str beside = {0};
+    struct str temporary = {0};
     int fd = -1;
     FILE *stream = NULL;
     bool written = false;
@@ -165,21 +173,22 @@ static int write_output(const char *path, struct str text, struct arena *arena)
         (void)fwrite(text.ptr, 1, text.len, stdout);
         return COMMAND_YES; /* main() looks at standard output */
     }
-    /* what reads the folder at this moment must not see a half of it */
-    beside = arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
-    if (str_present(beside))
-        fd = open(beside.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    /* rename() makes the whole file appear at once: a gate that reads the directory at this moment
+     * must not see a part of it */
+    temporary = arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    if (str_present(temporary))
+        fd = open(temporary.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     stream = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (stream != NULL) {
         written = fwrite(text.ptr, 1, text.len, stream) == text.len;
         written &= fclose(stream) == 0;
-        written = written && rename(beside.ptr, path) == 0;
+        written = written && rename(temporary.ptr, path) == 0;
     }
     if (written)
         return COMMAND_YES;
     complain("%s: %s", path, strerror(errno));
     if (fd >= 0)
-        (void)unlink(beside.ptr);
+        (void)unlink(temporary.ptr);
     return COMMAND_FAILED;
 }
 
@@ -187,7 +196,7 @@ static int sign_document(const struct sign_line *line, const struct sign_target 
                          const struct signer *signer, struct arena *arena)
 {
     struct sign_manifest manifest = {
-        .before = target->configmap,
+        .existing = target->configmap,
         .name = target->name,
         .namespace_name = str_of(line->namespace_name),
         .key_id = line->key_id != NULL ? str_of(line->key_id) : id_of_file(line->key),
@@ -206,28 +215,29 @@ static int sign_document(const struct sign_line *line, const struct sign_target 
     if (r == 0)
         r = sign_target_judge(target, signer, &manifest, arena);
     if (r == -EINVAL)
-        return COMMAND_FAILED; /* said why */
+        return COMMAND_FAILED; /* the reason is reported */
     if (r == 0)
         r = sign_manifest_write(&manifest, arena, &text);
     if (r != 0) {
         complain("%s: %s", line->file,
-                 r == -EINVAL ? "no manifest can carry these bytes exactly" : strerror(-r));
+                 r == -EINVAL ? "no manifest can hold these bytes unchanged" : strerror(-r));
         return COMMAND_FAILED;
     }
     return write_output(line->output, text, arena);
 }
 
-/* What can be said to be wrong before any file is opened. */
+/* Errors that can be found before any file is opened. */
 static int check_arguments(const struct sign_line *line, const char *command)
 {
     struct str id = {0};
 
     if (line->passphrase_file != NULL && line->passphrase_environment != NULL)
-        return options_refuse(command, "give --passphrase-file or --passphrase-env, not both");
+        return options_refuse(command,
+                              "--passphrase-file cannot be combined with --passphrase-env");
     id = line->key_id != NULL ? str_of(line->key_id) : id_of_file(line->key);
     if (!keyring_is_id(id))
         return options_refuse(command, "the key id must be 1 to 63 letters, digits, `-`, `_` or "
-                                       "`.`, with a letter or digit at both ends; give --key-id");
+                                       "`.`, with a letter or digit at both ends; use --key-id");
     if (line->name != NULL && !dns_is_subdomain(str_of(line->name), DNS_SUBDOMAIN_MAX_BYTES))
         return options_refuse(command, "--name must be lower-case letters, digits, `-` and `.`");
     if (line->namespace_name != NULL && !dns_is_label(str_of(line->namespace_name)))
@@ -253,7 +263,7 @@ static int run(int argc, char **argv)
     line.file = operands.items[0];
     if (check_arguments(&line, argv[0]) != COMMAND_YES)
         return COMMAND_FAILED;
-    /* the document first: nobody likes to type a passphrase for nothing */
+    /* the document first, so that the passphrase is not asked for in vain */
     if (sign_target_read(line.file, line.name, &arena, &target) != 0 ||
         read_key(&line, &signer) != 0)
         return COMMAND_FAILED;
@@ -262,6 +272,6 @@ static int run(int argc, char **argv)
 
 const struct command command_sign = {
     .name = "sign",
-    .summary = "a document into a signed ConfigMap",
+    .summary = "sign an evidence document",
     .run = run,
 };

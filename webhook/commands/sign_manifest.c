@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* sign_manifest - writes the ConfigMap of a signed document, and reads it back. */
+
 #include "webhook/commands/sign_manifest.h"
 
 #include <errno.h>
@@ -41,8 +43,8 @@ int sign_make_name(struct str text, struct arena *arena, struct str *ret_name)
     return 0;
 }
 
-/* Whether every reader of YAML takes `|` and these bytes for these bytes: plain lines, the last
- * one ended, and nothing that editors and readers treat in more than one way. */
+/* Whether every YAML reader returns these bytes unchanged from a literal block (`|`): plain lines,
+ * a line feed at the end, and no character that editors or readers treat in more than one way. */
 static bool literal_is_exact(struct str s)
 {
     bool line_start = true;
@@ -66,7 +68,7 @@ static bool literal_is_exact(struct str s)
     return true;
 }
 
-/* A copy of an object without one member; NULL gives an empty one. */
+/* A copy of an object without one member. A NULL object gives an empty copy. */
 static cJSON *copy_without(const cJSON *object, const char *key, struct arena *arena)
 {
     cJSON *copy = tree_make_object(arena);
@@ -82,7 +84,7 @@ static cJSON *copy_without(const cJSON *object, const char *key, struct arena *a
     return copy;
 }
 
-/* A copy of an object in which a member is set, in its old place or at the end. */
+/* A copy of an object with one member set: at its old position, or at the end. */
 static cJSON *copy_with(const cJSON *object, const char *key, cJSON *value, struct arena *arena)
 {
     cJSON *copy = tree_make_object(arena);
@@ -103,12 +105,12 @@ static cJSON *copy_with(const cJSON *object, const char *key, cJSON *value, stru
     return copy;
 }
 
-static cJSON *make_metadata(const struct sign_manifest *manifest, const cJSON *before,
+static cJSON *make_metadata(const struct sign_manifest *manifest, const cJSON *existing,
                             struct arena *arena)
 {
     struct str annotation = arena_format(arena, EVIDENCE_SIGNATURE_PREFIX "%.*s",
                                          (int)manifest->key_id.len, manifest->key_id.ptr);
-    cJSON *metadata = copy_without(before, "", arena);
+    cJSON *metadata = copy_without(existing, "", arena);
     cJSON *part = NULL;
 
     if (!str_present(annotation))
@@ -118,24 +120,24 @@ static cJSON *make_metadata(const struct sign_manifest *manifest, const cJSON *b
     if (metadata != NULL && str_present(manifest->namespace_name))
         metadata = copy_with(metadata, "namespace", tree_make_text(arena, manifest->namespace_name),
                              arena);
-    part = copy_with(tree_get(before, "labels"), NAMES_LABEL_EVIDENCE,
+    part = copy_with(tree_get(existing, "labels"), NAMES_LABEL_EVIDENCE,
                      tree_make_text(arena, STR("true")), arena);
     if (metadata != NULL)
         metadata = copy_with(metadata, "labels", part, arena);
-    part = copy_with(tree_get(before, "annotations"), annotation.ptr,
+    part = copy_with(tree_get(existing, "annotations"), annotation.ptr,
                      tree_make_text(arena, manifest->signature), arena);
     return metadata != NULL ? copy_with(metadata, "annotations", part, arena) : NULL;
 }
 
 static cJSON *make_configmap(const struct sign_manifest *manifest, struct arena *arena)
 {
-    const cJSON *before = manifest->before;
-    cJSON *metadata = make_metadata(manifest, tree_get(before, "metadata"), arena);
-    cJSON *data = copy_with(tree_get(before, "data"), EVIDENCE_DATA_KEY,
+    const cJSON *existing = manifest->existing;
+    cJSON *metadata = make_metadata(manifest, tree_get(existing, "metadata"), arena);
+    cJSON *data = copy_with(tree_get(existing, "data"), EVIDENCE_DATA_KEY,
                             tree_make_text(arena, manifest->document), arena);
-    cJSON *root = copy_without(before, "", arena);
+    cJSON *root = copy_without(existing, "", arena);
 
-    if (root != NULL && before == NULL) {
+    if (root != NULL && existing == NULL) {
         root = copy_with(root, "apiVersion", tree_make_text(arena, STR("v1")), arena);
         if (root != NULL)
             root = copy_with(root, "kind", tree_make_text(arena, STR("ConfigMap")), arena);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* sign_target - reads the document to be signed, and checks that it is valid evidence. */
+
 #include "webhook/commands/sign_target.h"
 
 #include <errno.h>
@@ -28,8 +30,8 @@ static void drop_evidence(struct evidence **evidence)
     evidence_unref(*evidence);
 }
 
-/* At a place of the document: in a manifest the line is the document's own, and the text says so.
- */
+/* Reports an error at a place in the document. In a manifest the place is relative to the document,
+ * and the message says so. */
 static int refuse_at(const struct sign_target *target, size_t line, size_t column, struct str what)
 {
     if (target->configmap == NULL)
@@ -40,7 +42,7 @@ static int refuse_at(const struct sign_target *target, size_t line, size_t colum
     return -EINVAL;
 }
 
-/* A ConfigMap, if the file is one manifest of that kind; else configmap stays NULL. */
+/* Finds the ConfigMap, if the file is a manifest of one; else target->configmap stays NULL. */
 static int find_configmap(struct str text, struct arena *arena, struct sign_target *target)
 {
     struct manifest manifest = manifest_make(text, DOCUMENT_EITHER, arena);
@@ -53,7 +55,7 @@ static int find_configmap(struct str text, struct arena *arena, struct sign_targ
     if (r == -ENOMEM || r == -EIO)
         return r;
     if (r != 0 || first.tree == NULL || !configmap_read(first.tree, &source, &labelled))
-        return 0; /* a document, or what its own reader will refuse */
+        return 0; /* a document; its own reader reports errors */
     target->configmap = first.tree;
     target->line = first.line;
     target->column = first.column;
@@ -63,7 +65,7 @@ static int find_configmap(struct str text, struct arena *arena, struct sign_targ
         return r;
     if (r != 0 || second.tree != NULL) {
         complain_at(target->file, r != 0 ? 0 : second.line, second.column,
-                    STR("one ConfigMap is signed at a time; put it into a file of its own"));
+                    STR("the file must hold one ConfigMap only"));
         return -EINVAL;
     }
     if (!str_present(source.document) || source.in_binary_data) {
@@ -83,7 +85,8 @@ static int read_document(struct arena *arena, struct sign_target *target)
     int r = 0;
 
     if (target->document.len > EVIDENCE_MAX_DOCUMENT_BYTES)
-        return refuse_at(target, 1, 1, STR("the document is over 64 KiB, the most a gate reads"));
+        return refuse_at(target, 1, 1,
+                         STR("the document is larger than 64 KiB, the limit of the gate"));
     r = document_read(target->document, &options, arena, &tree, &error);
     if (r == -EBADMSG)
         return refuse_at(target, error.line, error.column, str_of(error.what));
@@ -105,7 +108,7 @@ static struct str stem_of(const char *path)
     return stem;
 }
 
-/* From the command line, the workload, or, for what is for no workload, the file. */
+/* From --name, else from the workload; for a document without a workload, from the file name. */
 static int choose_name(const char *given, struct arena *arena, struct sign_target *target)
 {
     const cJSON *workload = tree_get(target->tree, "workload");
@@ -127,7 +130,7 @@ static int choose_name(const char *given, struct arena *arena, struct sign_targe
     if (r != 0)
         return r;
     if (!str_present(target->name)) {
-        complain("%s: no name for the ConfigMap can be made of it; give --name", target->file);
+        complain("%s: cannot derive a name for the ConfigMap; use --name", target->file);
         return -EINVAL;
     }
     return 0;
@@ -157,7 +160,8 @@ int sign_target_read(const char *file, const char *name, struct arena *arena,
     return r;
 }
 
-/* The node of a dotted name such as `requirements.network` or `images[2]`, as far as it is there.
+/* The node of a path such as `requirements.network` or `images[2]`, or its deepest node that
+ * exists.
  */
 static const cJSON *find_field(const cJSON *object, struct str field)
 {
@@ -184,7 +188,8 @@ static const cJSON *find_field(const cJSON *object, struct str field)
     return found;
 }
 
-/* Where the field stands that a reason begins with; the document's beginning where none does. */
+/* The place of the field that the reason begins with; if there is none, the start of the document.
+ */
 static void place_of_reason(const struct sign_target *target, struct str reason, size_t *ret_line,
                             size_t *ret_column)
 {
@@ -244,6 +249,6 @@ int sign_target_judge(const struct sign_target *target, const struct signer *sig
         return refuse_at(target, line, column, evidence->reason);
     }
     if (open_runtime_moment(NULL, &now) && evidence_expired(evidence, now))
-        complain("%s: signed, but expires_at has passed already", target->file);
+        complain("%s: signed, but expires_at is in the past", target->file);
     return 0;
 }

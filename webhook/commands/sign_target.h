@@ -3,11 +3,11 @@
 #define WEBHOOK_COMMANDS_SIGN_TARGET_H
 
 /*
- * sign_target - what is to be signed: a document, or the one in a ConfigMap's manifest, and
- * whether it is valid evidence.
+ * sign_target - reads the document to be signed, from a file of its own or from the manifest of a
+ * ConfigMap, and checks that it is valid evidence.
  *
- * Errors     0; -EINVAL, said on standard error with its place; -ENOMEM, -EIO.
- * Ownership  everything lies in the given arena.
+ * Errors     0; -EINVAL: the error and its place are reported on standard error; -ENOMEM, -EIO.
+ * Ownership  everything is in the given arena.
  */
 
 #include <cjson/cJSON.h>
@@ -24,15 +24,15 @@ struct sign_target {
     size_t column;
     struct str document; /* the exact bytes */
     const cJSON *tree;   /* read from them */
-    struct str name;     /* of the ConfigMap; absent: the one it has */
+    struct str name;     /* of the ConfigMap; absent: the existing name stays */
 };
 
-/* name: what the command line says, or NULL. */
+/* name: the value of --name, or NULL. */
 int sign_target_read(const char *file, const char *name, struct arena *arena,
                      struct sign_target *ret_target)
     __attribute__((warn_unused_result, nonnull(1, 3, 4)));
 
-/* Whether the gate would take it, signed like this. -EINVAL: said why not. */
+/* 0: the gate will accept the document with this signature. -EINVAL: the reason is reported. */
 int sign_target_judge(const struct sign_target *target, const struct signer *signer,
                       const struct sign_manifest *signed_as, struct arena *arena)
     __attribute__((warn_unused_result, nonnull));

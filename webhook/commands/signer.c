@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* signer - reads a private key, and signs evidence with it. */
+
 #include "webhook/commands/signer.h"
 
 #include <errno.h>
@@ -61,11 +63,11 @@ static int import_key(struct signer *signer, struct str pem, const char *passphr
                                          encrypted ? passphrase : NULL,
                                          encrypted ? 0 : GNUTLS_PKCS_PLAIN);
     if (r == GNUTLS_E_DECRYPTION_FAILED && encrypted) {
-        *reterr_what = "the passphrase does not open this key";
+        *reterr_what = "wrong passphrase for this key";
         return -EACCES;
     }
     if (r < 0) {
-        *reterr_what = "the private key cannot be read; write the file again";
+        *reterr_what = "the private key cannot be parsed; export it again";
         return -EBADMSG;
     }
     if (gnutls_privkey_init(&signer->key) < 0) {
@@ -86,7 +88,7 @@ static int choose_ecdsa(struct signer *signer, const char **reterr_what)
     else if (curve == GNUTLS_ECC_CURVE_SECP384R1)
         signer->algorithm = GNUTLS_SIGN_ECDSA_SHA384;
     else {
-        *reterr_what = "a key on another curve; use Ed25519, P-256 or P-384";
+        *reterr_what = "unsupported curve; use Ed25519, P-256 or P-384";
         return -EBADMSG;
     }
     return 0;
@@ -107,9 +109,9 @@ static int choose_algorithm(struct signer *signer, const char **reterr_what)
     case GNUTLS_PK_RSA_PSS:
         signer->algorithm =
             kind == GNUTLS_PK_RSA ? GNUTLS_SIGN_RSA_SHA256 : GNUTLS_SIGN_RSA_PSS_SHA256;
-        return 0; /* the number of bits is asked for when the public half is read */
+        return 0; /* signature_key_read() checks the number of bits */
     default:
-        *reterr_what = "a key of another kind; use Ed25519, ECDSA P-256 or P-384, or RSA";
+        *reterr_what = "unsupported type of key; use Ed25519, ECDSA P-256 or P-384, or RSA";
         return -EBADMSG;
     }
 }
@@ -133,11 +135,11 @@ int signer_read(struct str pem, const char *passphrase, struct signer **ret_sign
     int r = 0;
 
     if (!str_contains(pem, LABEL_PLAIN) && !signer_needs_passphrase(pem)) {
-        *reterr_what = "no PKCS#8 private key in it; convert with: openssl pkcs8 -topk8 -in KEY";
+        *reterr_what = "not a PKCS#8 private key; convert it with: openssl pkcs8 -topk8 -in KEY";
         return -EBADMSG;
     }
     if (signer_needs_passphrase(pem) && passphrase == NULL) {
-        *reterr_what = "the key is encrypted: a passphrase is needed";
+        *reterr_what = "the key is encrypted; a passphrase is needed";
         return -EACCES;
     }
     signer = calloc(1, sizeof(*signer));
@@ -173,7 +175,7 @@ int signer_sign(const struct signer *signer, struct str document, struct arena *
     if (r != 0)
         return r;
     if (!good) {
-        *reterr_what = "the key makes signatures that no gate takes (a PSS salt other than 32 "
+        *reterr_what = "the gate does not accept signatures of this key (a PSS salt other than 32 "
                        "bytes?)";
         return -EIO;
     }

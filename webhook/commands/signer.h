@@ -7,11 +7,11 @@
  * SHA-256 and P-384 with SHA-384, RSA of 2,048 bits or more with SHA-256 (PKCS#1 v1.5; a key of
  * the type RSA-PSS makes PSS with a salt of 32 bytes).
  *
- * Errors     -EBADMSG the key cannot be read or is of another kind; -EACCES it is encrypted, and
- *            no passphrase was given, or a wrong one: *reterr_what, static text, says what to do.
- *            -EIO the crypto library failed; -ENOMEM.
- * Ownership  signer_free(NULL) is allowed. Neither key nor passphrase is kept anywhere else; the
- *            caller wipes what it read.
+ * Errors     0; -EBADMSG: the key cannot be read, or is of another type; -EACCES: it is encrypted,
+ *            and the passphrase is missing or wrong. *reterr_what, a static text, says what to do.
+ *            -EIO: the crypto library failed; -ENOMEM.
+ * Ownership  signer_free(NULL) is allowed. Key and passphrase are not copied anywhere else; the
+ *            caller wipes the text of both.
  */
 
 #include <stdbool.h>
@@ -23,20 +23,20 @@
 
 struct signer;
 
-/* Whether a PEM text is an encrypted PKCS#8 key, so that a passphrase is asked for. */
+/* Whether a PEM text is an encrypted PKCS#8 key. */
 bool signer_needs_passphrase(struct str pem);
 
-/* passphrase: with a NUL behind it, or NULL. */
+/* passphrase: terminated by NUL, or NULL. */
 int signer_read(struct str pem, const char *passphrase, struct signer **ret_signer,
                 const char **reterr_what) __attribute__((warn_unused_result, nonnull(3, 4)));
 void signer_free(struct signer *signer);
 
-/* The signature's bytes, verified with the key's public half. */
+/* The bytes of the signature. They are verified with the public key before they are returned. */
 int signer_sign(const struct signer *signer, struct str document, struct arena *arena,
                 struct str *ret_signature, const char **reterr_what)
     __attribute__((warn_unused_result, nonnull));
 
-/* The public half, a SubjectPublicKeyInfo in DER. */
+/* The public key: a SubjectPublicKeyInfo in DER. */
 struct str signer_public_der(const struct signer *signer);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* verify - `sandgate verify`: checks the signatures of evidence in manifests. */
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +29,7 @@ struct verify {
     const struct keyring *keyring;
     struct policy policy;
     enum verify_output output;
-    struct buffer json; /* a list, open */
+    struct buffer json; /* the list, without its closing bracket */
     size_t valid;
     size_t invalid;
     size_t unreadable; /* files */
@@ -49,22 +51,22 @@ static struct str signature_text(enum signature_result result)
     case SIGNATURE_GOOD:
         return STR("verifies");
     case SIGNATURE_UNKNOWN_KEY:
-        return STR("the keyring has no key of that id");
+        return STR("the keyring has no key with this id");
     case SIGNATURE_NOT_BASE64:
-        return STR("the signature is not base64 as the gate reads it");
+        return STR("the signature is not valid base64");
     case SIGNATURE_BAD:
     default:
-        return STR("the key did not make this signature over these bytes");
+        return STR("the signature does not match this key and document");
     }
 }
 
-/* What of a manifest is known once it was looked at. */
+/* The result for one ConfigMap. */
 struct verdict {
     struct str file;
     const struct evidence_source *source;
     const struct evidence *evidence;
     bool valid;
-    struct str reason; /* absent where valid */
+    struct str reason; /* absent if valid */
 };
 
 static void print_key_ids(const struct evidence *evidence)
@@ -152,7 +154,7 @@ static void add_verdict(struct buffer *b, const struct verdict *verdict, bool fi
     buffer_add_char(b, '}');
 }
 
-/* Revocation and audience are the configuration's; a keyring alone knows neither. */
+/* Revocations and the audience are in the configuration, which this command does not read. */
 static bool is_well_signed(const struct evidence *evidence)
 {
     return evidence->state == EVIDENCE_VALID || evidence->state == EVIDENCE_OTHER_AUDIENCE;
@@ -184,7 +186,7 @@ static int check_configmap(struct verify *verify, struct str file,
     return r;
 }
 
-/* 0 also for a file that cannot be read: that is counted. */
+/* 0 also for a file that cannot be read: it is reported and counted. */
 static int check_file(struct verify *verify, const char *file)
 {
     struct arena cleanup_arena arena = {0};
@@ -221,7 +223,7 @@ static int check_file(struct verify *verify, const char *file)
     return r;
 }
 
-static int check_files(struct verify *verify, const struct operands *operands, bool deep,
+static int check_files(struct verify *verify, const struct operands *operands, bool recursive,
                        struct arena *arena)
 {
     struct files files = {.arena = arena};
@@ -229,7 +231,7 @@ static int check_files(struct verify *verify, const struct operands *operands, b
     int r = 0;
 
     for (size_t i = 0; i < operands->count; i++) {
-        if (files_add(&files, operands->items[i], deep) != 0)
+        if (files_add(&files, operands->items[i], recursive) != 0)
             return COMMAND_FAILED;
     }
     verify->json = buffer_make(arena, VERIFY_MAX_JSON_BYTES);
@@ -265,21 +267,24 @@ static int run(int argc, char **argv)
 {
     const char *keyring_directory = NULL;
     unsigned output = VERIFY_OUTPUT_TABLE;
-    bool deep = false;
+    bool recursive = false;
     const struct option_row rows[] = {
         option_known_text(OPTION_KEYRING, &keyring_directory),
-        option_known_flag(OPTION_RECURSIVE, &deep),
-        option_output(verify_outputs, "how it is printed (table)", &output),
+        option_known_flag(OPTION_RECURSIVE, &recursive),
+        option_output(verify_outputs, "output format (default: table)", &output),
     };
     const struct options options = {
         .arguments = "--keyring DIR FILE…",
-        .about =
-            "Says for each evidence ConfigMap in the files (folders, - for standard input) which\n"
-            "keys verify, and why not.",
-        .statuses = "  0  all are valid\n"
-                    "  1  one is not\n"
-                    "  2  a file cannot be read, the keyring is refused, or there is no ConfigMap",
-        .example = "  sandgate verify --keyring keys/ evidence/",
+        .about = "Checks each evidence ConfigMap in the files (or directories, - for standard "
+                 "input): which\n"
+                 "signatures verify, and why the others do not.",
+        .statuses =
+            "  0  all ConfigMaps are valid\n"
+            "  1  at least one is not valid\n"
+            "  2  a file or the keyring cannot be read, there is no ConfigMap, or an option is\n"
+            "     wrong",
+        .example = "  sandgate verify --keyring keys/ evidence/\n"
+                   "  sandgate verify -k keys/ --recursive --output json evidence/",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -304,11 +309,11 @@ static int run(int argc, char **argv)
     }
     verify.keyring = keyring;
     verify.output = (enum verify_output)output;
-    return check_files(&verify, &operands, deep, &arena);
+    return check_files(&verify, &operands, recursive, &arena);
 }
 
 const struct command command_verify = {
     .name = "verify",
-    .summary = "who signed evidence, and whether it is valid",
+    .summary = "verify the signatures of evidence",
     .run = run,
 };

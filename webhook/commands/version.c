@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* version - `sandgate version`: prints version, contracts, libraries and features. */
+
 #include <cjson/cJSON.h>
 #include <curl/curl.h>
 #include <gnutls/gnutls.h>
@@ -61,7 +63,8 @@ static void print_table(const struct version_library *libraries)
     printf("\n");
 }
 
-/* Every text here is ASCII without quotes: ours, and version numbers. */
+/* No escapes are needed: every text is ASCII without quotes (our constants, and version numbers).
+ */
 static void print_json(const struct version_library *libraries)
 {
     printf("{\"version\":\"%s\",\"contracts\":[", SANDGATE_VERSION);
@@ -81,15 +84,17 @@ static int run(int argc, char **argv)
     static const char *const outputs[] = {"table", "json", NULL};
     unsigned output = 0;
     const struct option_row rows[] = {
-        option_output(outputs, "how it is printed", &output),
+        option_output(outputs, "output format (default: table)", &output),
     };
     const struct options options = {
         .arguments = "",
-        .about =
-            "Prints the version of this program, the contracts it keeps and the libraries it runs "
-            "with.",
-        .statuses = "  0  always",
-        .example = "  sandgate version --output json",
+        .about = "Prints the version of this program, the contracts that it implements, the "
+                 "libraries that it\n"
+                 "uses, and its features.",
+        .statuses = "  0  printed\n"
+                    "  2  an option is wrong",
+        .example = "  sandgate version\n"
+                   "  sandgate version --output json",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
@@ -113,6 +118,6 @@ static int run(int argc, char **argv)
 
 const struct command command_version = {
     .name = "version",
-    .summary = "version, contracts, libraries, features",
+    .summary = "print version, contracts, libraries and features",
     .run = run,
 };

@@ -188,7 +188,7 @@ int report_compare(struct report *report, struct str earlier, struct str name,
     rows = tree_get(tree, "rows");
     if (!str_equal(tree_get_text(tree, "schema"), STR(REPORT_SCHEMA)) ||
         !tree_is(rows, cJSON_Array)) {
-        *reterr_what = "no report of `review --output json` (schema " REPORT_SCHEMA ")";
+        *reterr_what = "not a report of `review --output json` (schema " REPORT_SCHEMA ")";
         return -EBADMSG;
     }
     r = make_room(&report->changes);
