@@ -4,12 +4,14 @@
  * audit events, event_record.c lines of the decision log, event_parts.c what both have,
  * event_expiry.c the documents that end soon.
  */
+
 #include "webhook/audit/event.h"
 
 #include <errno.h>
 
-#include "webhook/audit/event_internal.h"
+#include "k8s/document/json_skip.h"
 #include "planner/base/tree.h"
+#include "webhook/audit/event_internal.h"
 
 #define GLANCE_BYTES ((size_t)256) /* API servers write kind and apiVersion within them */
 #define GROUP "audit.k8s.io"
@@ -69,45 +71,6 @@ static int read_tree(struct str text, const struct document_shape *shape, struct
     return document_read(text, &options, arena, ret_tree, &error);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/* Behind the JSON value at i, whatever is in it: only strings and brackets are looked at. */
-static size_t behind_value(struct str s, size_t i)
-{
-    size_t depth = 0;
-    bool in_string = false;
-
-    for (; i < s.len; i++) {
-        char c = s.ptr[i];
-
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-            if (!in_string && depth == 0)
-                return i + 1;
-        } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-            return i;
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if ((c == '}' || c == ']') && --depth == 0) {
-            return i + 1;
-        }
-    }
-    return s.len;
-}
-
-static size_t behind_blanks(struct str s, size_t i)
-{
-    while (i < s.len && is_blank(s.ptr[i]))
-        i++;
-    return i;
-}
-
 static bool is_body(struct str key)
 {
     return str_equal(key, STR("\"requestObject\"")) || str_equal(key, STR("\"responseObject\""));
@@ -124,18 +87,20 @@ static char *without_bodies(struct str s, struct arena *arena, size_t *ret_len)
 
     if (out == NULL)
         return NULL;
-    i = behind_blanks(s, 0);
+    i = json_skip_blanks(s, 0);
     while (i < s.len) {
-        size_t key = behind_blanks(s, i + 1), colon = 0, value = 0, end = 0;
+        size_t key = json_skip_blanks(s, i + 1), key_end = key, value = 0, end = 0;
 
         if (key >= s.len || s.ptr[key] != '"')
             break;
-        colon = behind_blanks(s, behind_value(s, key));
-        if (colon >= s.len || s.ptr[colon] != ':')
+        (void)json_skip_string(s, &key_end);
+        value = json_skip_blanks(s, key_end);
+        if (value >= s.len || s.ptr[value] != ':')
             break;
-        value = behind_blanks(s, colon + 1);
-        end = behind_value(s, value);
-        if (is_body((struct str){s.ptr + key, behind_value(s, key) - key}) && end - value >= 4) {
+        value = json_skip_blanks(s, value + 1);
+        end = value;
+        (void)json_skip_value(s, &end);
+        if (is_body((struct str){s.ptr + key, key_end - key}) && end - value >= 4) {
             memcpy(out + n, s.ptr + i, value - i);
             n += value - i;
             memcpy(out + n, "null", 4);
@@ -144,7 +109,7 @@ static char *without_bodies(struct str s, struct arena *arena, size_t *ret_len)
             memcpy(out + n, s.ptr + i, end - i);
             n += end - i;
         }
-        i = behind_blanks(s, end);
+        i = json_skip_blanks(s, end);
         if (i >= s.len || s.ptr[i] != ',')
             break;
     }

@@ -7,6 +7,7 @@
  * exemption and the end of the age of evidence. The expires_at of evidence is in neither: where a
  * record carries the warning that the client got, the warning gives it.
  */
+
 #include <assert.h>
 
 #include "planner/base/tree.h"

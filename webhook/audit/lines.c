@@ -3,6 +3,7 @@
  * lines - opens a log, returns its lines, and follows a log that is still being written.
  * lines_input.c reads and decompresses bytes, lines_walk.c splits lists of events.
  */
+
 #include "webhook/audit/lines.h"
 
 #include <errno.h>

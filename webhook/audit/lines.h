@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "k8s/document/json_skip.h"
 #include "planner/base/text.h"
 
 #define LINES_MAX_BYTES ((size_t)16 << 20) /* of one text; a longer one is skipped and counted */
@@ -35,14 +36,12 @@ struct lines_inflate; /* the state of zlib */
 struct lines_walk {
     bool on;
     bool compact; /* its first line has more than a bracket: then it has no line feed in it */
-    bool in_string;
-    bool escaped;
-    bool in_items; /* inside the list that holds the events */
-    unsigned depth;
-    unsigned at_depth; /* number of brackets that are open around each event */
-    bool in_text;      /* an event has begun, at lines.begin */
-    bool skipping;     /* the event is over the limit */
-    size_t next;       /* offset of the next byte */
+    struct json_skip skip;
+    bool in_items;   /* inside the list that holds the events */
+    size_t at_depth; /* number of brackets that are open around each event */
+    bool in_text;    /* an event has begun, at lines.begin */
+    bool skipping;   /* the event is over the limit */
+    size_t next;     /* offset of the next byte */
 };
 
 struct lines {

@@ -6,6 +6,7 @@
  * log must be reported; it fails when a signal interrupts a read; and plain and compressed logs
  * share one loop here, which counts the bytes of the file for lines_follow() and for progress.
  */
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -4,81 +4,39 @@
  * several lines. Only quotes and brackets are followed; event.c reads the JSON.
  */
 
+#include <assert.h>
 #include <errno.h>
 
 #include "webhook/audit/lines_internal.h"
 
-#define MAX_DEPTH 4096u /* no audit log or decision log is nested so deeply */
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static size_t skip_blanks(struct str s, size_t i)
-{
-    while (i < s.len && is_blank(s.ptr[i]))
-        i++;
-    return i;
-}
-
-/* Behind the string whose quote stands at i; s.len where it does not end. */
-static size_t skip_string(struct str s, size_t i)
-{
-    for (i++; i < s.len && s.ptr[i] != '"'; i++) {
-        if (s.ptr[i] == '\\')
-            i++;
-    }
-    return i < s.len ? i + 1 : s.len;
-}
-
-/* Behind the value at i, of whatever kind. */
-static size_t skip_value(struct str s, size_t i)
-{
-    unsigned depth = 0;
-
-    while (i < s.len) {
-        char c = s.ptr[i];
-
-        if (c == '"') {
-            i = skip_string(s, i);
-            if (depth == 0)
-                return i;
-            continue;
-        }
-        if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-            return i;
-        depth += c == '{' || c == '[';
-        depth -= (c == '}' || c == ']') && depth > 0;
-        i++;
-        if (depth == 0 && (c == '}' || c == ']'))
-            return i;
-    }
-    return s.len;
-}
+#define MAX_DEPTH ((size_t)4096) /* no audit log or decision log is nested so deeply */
 
 /* Whether the object at the start of s has a list `items`, with only list metadata before it. */
 static bool has_items(struct str s)
 {
-    size_t i = skip_blanks(s, 1);
+    size_t i = json_skip_blanks(s, 1);
 
     while (i < s.len && s.ptr[i] == '"') {
-        size_t end = skip_string(s, i);
-        struct str key = {s.ptr + i, end - i};
+        size_t begin = i;
+        struct str key = {0};
 
-        i = skip_blanks(s, end);
+        (void)json_skip_string(s, &i);
+        key = (struct str){s.ptr + begin, i - begin};
+        i = json_skip_blanks(s, i);
         if (i >= s.len || s.ptr[i] != ':')
             return false;
-        i = skip_blanks(s, i + 1);
+        i = json_skip_blanks(s, i + 1);
         if (str_equal(key, STR("\"items\"")))
             return i < s.len && s.ptr[i] == '[';
         if (!str_equal(key, STR("\"kind\"")) && !str_equal(key, STR("\"apiVersion\"")) &&
             !str_equal(key, STR("\"metadata\"")))
             return false;
-        i = skip_blanks(s, skip_value(s, i));
+        if (!json_skip_value(s, &i))
+            return false;
+        i = json_skip_blanks(s, i);
         if (i >= s.len || s.ptr[i] != ',')
             return false;
-        i = skip_blanks(s, i + 1);
+        i = json_skip_blanks(s, i + 1);
     }
     return false;
 }
@@ -86,9 +44,9 @@ static bool has_items(struct str s)
 /* Whether only blanks are between offset i and the end of the line. */
 static bool ends_line(struct str s, size_t i)
 {
-    while (i < s.len && is_blank(s.ptr[i]) && s.ptr[i] != '\n')
-        i++;
-    return i < s.len && s.ptr[i] == '\n';
+    size_t end = json_skip_blanks(s, i);
+
+    return end > i && memchr(s.ptr + i, '\n', end - i) != NULL;
 }
 
 /* How most lines begin. Recognising them here saves a second look at their bytes. */
@@ -123,7 +81,7 @@ int lines_walk_begins(struct lines *lines)
             break;
         s = sniffed(lines);
     }
-    next = skip_blanks(s, 1);
+    next = json_skip_blanks(s, 1);
     spread = ends_line(s, 1);
     if (s.ptr[0] == '[') {
         if (next >= s.len || s.ptr[next] != '{')
@@ -138,28 +96,21 @@ int lines_walk_begins(struct lines *lines)
     return 0;
 }
 
-/* Takes a bracket; true if it ends an event. */
-static bool step_bracket(struct lines *lines, char c)
+/* An opening bracket, by which the depth has grown. It can begin the list of events, or an event.
+ */
+static void take_open(struct lines *lines, char c)
 {
     struct lines_walk *w = &lines->walk;
-    bool opens = c == '{' || c == '[';
+    size_t around = w->skip.depth - 1;
 
-    if (opens) {
-        if (w->depth + 1 == w->at_depth)
-            w->in_items = c == '[';
-        if (w->depth == w->at_depth && c == '{' && !w->in_text &&
-            (w->at_depth == 0 || w->in_items)) {
-            w->in_text = true;
-            lines->begin = w->next;
-            lines->line = lines->next_line;
-        }
-        w->depth++;
-        return false;
+    assert(w->skip.depth > 0);
+    if (w->skip.depth == w->at_depth)
+        w->in_items = c == '[';
+    if (around == w->at_depth && c == '{' && !w->in_text && (w->at_depth == 0 || w->in_items)) {
+        w->in_text = true;
+        lines->begin = w->next;
+        lines->line = lines->next_line;
     }
-    w->depth -= w->depth > 0;
-    if (w->depth < w->at_depth)
-        w->in_items = false;
-    return w->in_text && w->depth == w->at_depth;
 }
 
 /* Takes one byte. 1: it ends an event; 0: it does not; -EBADMSG: the list is broken off here. */
@@ -169,23 +120,23 @@ static int step(struct lines *lines, char c)
 
     if (c == '\n') {
         lines->next_line++;
-        if (w->in_string || w->compact)
+        if (w->skip.in_string || w->compact)
             return -EBADMSG;
     }
-    if (w->in_string) {
-        if (w->escaped)
-            w->escaped = false;
-        else if (c == '\\')
-            w->escaped = true;
-        else if (c == '"')
-            w->in_string = false;
-        return 0;
+    switch (json_skip_byte(&w->skip, c)) {
+    case JSON_SKIP_OPEN:
+        take_open(lines, c);
+        return w->skip.depth > MAX_DEPTH ? -EBADMSG : 0;
+    case JSON_SKIP_CLOSE:
+        if (w->skip.depth < w->at_depth)
+            w->in_items = false;
+        return w->in_text && w->skip.depth == w->at_depth ? 1 : 0;
+    case JSON_SKIP_OTHER:
+    case JSON_SKIP_QUOTE:
+    case JSON_SKIP_STRING:
+        break;
     }
-    if (c == '"')
-        w->in_string = true;
-    else if (c == '{' || c == '}' || c == '[' || c == ']')
-        return step_bracket(lines, c) ? 1 : 0;
-    return w->depth > MAX_DEPTH ? -EBADMSG : 0;
+    return 0;
 }
 
 /* Reads more bytes; skips an event that is over the limit. */
@@ -239,14 +190,14 @@ int lines_walk_next(struct lines *lines, struct str *ret_text)
         if (r == 1 && !w->skipping) {
             *ret_text = (struct str){lines->bytes + lines->begin, w->next - lines->begin};
             w->in_text = false;
-            if (w->depth == 0)
+            if (w->skip.depth == 0)
                 end_walk(lines);
             lines->begin = lines->walk.on ? w->next : lines->begin;
             return 1;
         }
         if (r == 1)
             w->in_text = w->skipping = false;
-        if (w->depth == 0) {
+        if (w->skip.depth == 0) {
             end_walk(lines);
             return 0;
         }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay - plans a recorded decision again and compares packet, digest and outcome. */
+
 #include "webhook/audit/replay.h"
 
 #include <errno.h>
 
 #include "k8s/util/digest.h"
 #include "planner/base/buffer.h"
-#include "planner/plan.h"
 #include "planner/base/tree.h"
+#include "planner/plan.h"
 #include "webhook/answer/answer.h"
 #include "webhook/audit/event_internal.h"
-#include "webhook/gate/gate.h"
 #include "webhook/audit/replay_diff.h"
+#include "webhook/gate/gate.h"
 
 const char *replay_state_text(enum replay_state state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay_diff - finds the first difference of two packets, and writes a unified diff of them. */
+
 #include "webhook/audit/replay_diff.h"
 
 #include <errno.h>
