@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "webhook/commands/commands.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
 #include "webhook/util/nearest.h"
 
 #define NAME_MAX_BYTES 64

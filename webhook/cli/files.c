@@ -9,30 +9,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "planner/base/array.h"
 #include "planner/base/text.h"
 #include "webhook/cli/output.h"
 
-#define FIRST_ROOM 64
-
 static int append(struct files *files, const char *path)
 {
+    int r = 0;
+
     if (files->count == FILES_MAX_COUNT) {
         complain("more than %d files; give fewer at a time", FILES_MAX_COUNT);
         return -E2BIG;
     }
-    if (files->count == files->room) {
-        size_t room = files->room > 0 ? files->room * 2 : FIRST_ROOM;
-        const char **items = arena_alloc(files->arena, room, sizeof(*items));
-
-        if (items == NULL)
-            return -ENOMEM;
-        if (files->count > 0)
-            memcpy(items, files->items, files->count * sizeof(*items));
-        files->items = items;
-        files->room = room;
-    }
-    files->items[files->count++] = path;
-    return 0;
+    r = array_grow_in(files->arena, &files->items, &files->capacity, files->count + 1,
+                      sizeof(*files->items), FILES_MAX_COUNT);
+    if (r == 0)
+        files->items[files->count++] = path;
+    return r;
 }
 
 static bool ends_with(const char *name, const char *ending)

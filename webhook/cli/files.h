@@ -23,7 +23,7 @@ struct files {
     struct arena *arena; /* borrowed */
     const char **items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 /* recursive: subdirectories too. A path that is not a directory is added without being opened. */

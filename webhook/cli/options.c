@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "planner/base/arena.h"
-#include "webhook/cli/status.h"
 #include "webhook/cli/output.h"
+#include "webhook/cli/status.h"
 
 #define HELP_COLUMN 30     /* column of the explanations in --help */
 #define LONG_ONLY_BASE 256 /* getopt_long() returns this plus i for row i: above any letter */
@@ -183,8 +183,8 @@ enum options_result options_read(const struct options *options, int argc, char *
     char shorts[2 * OPTIONS_MAX_ROWS + 3];
     int value = 0;
 
-    if (options->row_count > OPTIONS_MAX_ROWS ||
-        !prepare_tables(options, (size_t)argc, arena, longs, shorts)) {
+    assert(options->row_count <= OPTIONS_MAX_ROWS);
+    if (!prepare_tables(options, (size_t)argc, arena, longs, shorts)) {
         complain("out of memory");
         return OPTIONS_WRONG;
     }

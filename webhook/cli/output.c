@@ -3,6 +3,7 @@
 
 #include "webhook/cli/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 #include <unistd.h>
 
 #include "k8s/util/clock.h"
+#include "planner/base/array.h"
 #include "planner/base/buffer.h"
 
 #define MESSAGE_MAX_BYTES ((size_t)8 * 1024)
 #define VISIBLE_MAX_BYTES ((size_t)1024 * 1024)
 #define TABLE_GAP 2 /* blanks between columns */
-#define TABLE_FIRST_ROWS 16
 #define PROGRESS_INTERVAL_MSEC 200
 
 static const char *const colour_codes[] = {
@@ -108,35 +109,19 @@ void output_print(FILE *stream, enum output_colour colour, struct str s)
 
 struct table table_make(struct arena *arena, size_t columns)
 {
-    return (struct table){
-        .arena = arena,
-        .columns = columns,
-        .error = columns > TABLE_MAX_COLUMNS ? -EINVAL : 0,
-    };
-}
-
-static bool grow(struct table *table)
-{
-    size_t capacity = table->capacity > 0 ? table->capacity * 2 : TABLE_FIRST_ROWS;
-    struct table_cell *cells = arena_alloc(table->arena, capacity * table->columns, sizeof(*cells));
-
-    if (cells == NULL)
-        return false;
-    if (table->rows > 0)
-        memcpy(cells, table->cells, table->rows * table->columns * sizeof(*cells));
-    table->cells = cells;
-    table->capacity = capacity;
-    return true;
+    assert(columns > 0 && columns <= TABLE_MAX_COLUMNS);
+    return (struct table){.arena = arena, .columns = columns};
 }
 
 void table_add(struct table *table, const struct table_cell *cells)
 {
     if (table->error != 0)
         return;
-    if (table->rows == table->capacity && !grow(table)) {
-        table->error = -ENOMEM;
+    table->error =
+        array_grow_in(table->arena, &table->cells, &table->capacity,
+                      (table->rows + 1) * table->columns, sizeof(*table->cells), TABLE_MAX_CELLS);
+    if (table->error != 0)
         return;
-    }
     for (size_t i = 0; i < table->columns; i++) {
         struct table_cell *cell = &table->cells[table->rows * table->columns + i];
 

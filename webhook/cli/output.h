@@ -38,6 +38,7 @@ bool output_has_colours(FILE *stream);
 void output_print(FILE *stream, enum output_colour colour, struct str s);
 
 #define TABLE_MAX_COLUMNS 12
+#define TABLE_MAX_CELLS ((size_t)10000000)
 
 struct table_cell {
     struct str text;
@@ -50,14 +51,14 @@ struct table {
     size_t columns;
     struct table_cell *cells;
     size_t rows;
-    size_t capacity; /* rows */
-    int error;       /* sticky: 0 or -ENOMEM */
+    size_t capacity; /* cells */
+    int error;       /* sticky: 0, -ENOMEM or -E2BIG */
 };
 
 struct table table_make(struct arena *arena, size_t columns);
 /* Copies as many cells as the table has columns; texts go through output_visible(). */
 void table_add(struct table *table, const struct table_cell *cells);
-/* 0 or -ENOMEM */
+/* 0; -ENOMEM; -E2BIG: more than TABLE_MAX_CELLS. */
 int table_print(struct table *table, FILE *stream);
 
 /* Prints `N of TOTAL what` on standard error, if it is a terminal, a few times a second. */

@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "k8s/util/file.h"
 #include "webhook/cli/output.h"
 
 #define KEY_INTERRUPT 0x03 /* Ctrl-C */
@@ -24,31 +25,17 @@ void passphrase_wipe(struct passphrase *passphrase)
     explicit_bzero(passphrase, sizeof(*passphrase));
 }
 
-static void close_descriptor(const int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 int passphrase_read_file(const char *path, struct passphrase *ret_passphrase)
 {
-    __attribute__((cleanup(close_descriptor))) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t len = 0;
-    ssize_t n = 0;
+    int r = fd < 0
+                ? -errno
+                : file_read_full(fd, ret_passphrase->text, sizeof(ret_passphrase->text) - 1, &len);
 
-    if (fd < 0) {
-        int error = errno;
-
-        complain("%s: %s", path, strerror(error));
-        return -error;
-    }
-    do {
-        n = read(fd, ret_passphrase->text + len, sizeof(ret_passphrase->text) - 1 - len);
-        len += n > 0 ? (size_t)n : 0;
-    } while (n > 0 && len < sizeof(ret_passphrase->text) - 1);
-    if (n < 0) {
-        complain("%s: cannot be read", path);
-        return -EIO;
+    if (r < 0) {
+        complain("%s: %s", path, strerror(-r));
+        return r;
     }
     ret_passphrase->text[len] = '\0';
     ret_passphrase->text[strcspn(ret_passphrase->text, "\r\n")] = '\0';
@@ -101,7 +88,7 @@ static int read_keys(int fd, struct passphrase *passphrase)
 
 int passphrase_ask(const char *key_file, struct passphrase *ret_passphrase)
 {
-    __attribute__((cleanup(close_descriptor))) int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    cleanup_fd int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
     struct termios before, silent;
     int r = 0;
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "webhook/commands/commands.h"
 #include "webhook/cli/files.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
 #include "webhook/commands/open_runtime.h"
 
 static const char *const check_outputs[] = {"table", "json", "yaml", "review", NULL};

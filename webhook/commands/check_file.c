@@ -5,16 +5,16 @@
 #include <stdio.h>
 
 #include "k8s/document/document.h"
-#include "k8s/util/file.h"
 #include "k8s/document/manifest.h"
 #include "k8s/review/review.h"
+#include "k8s/util/file.h"
 #include "k8s/util/http_status.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/util/input.h"
-#include "webhook/commands/check.h"
-#include "webhook/cli/output.h"
 #include "webhook/answer/exchange.h"
+#include "webhook/cli/output.h"
+#include "webhook/commands/check.h"
+#include "webhook/util/input.h"
 
 #define REVIEW_KIND STR("AdmissionReview")
 #define REVIEW_GROUP STR("admission.k8s.io/")

@@ -8,9 +8,9 @@
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
 #include "webhook/answer/hint.h"
-#include "webhook/commands/check.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/yaml.h"
+#include "webhook/commands/check.h"
 
 #define LIST_MAX_NODES 50000000u
 

@@ -9,10 +9,10 @@
 #include "k8s/policy/names.h"
 #include "planner/base/buffer.h"
 #include "webhook/answer/answer.h"
-#include "webhook/commands/commands.h"
-#include "webhook/commands/open_runtime.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/open_runtime.h"
 
 #define EVIDENCE_OUTPUT_MAX_BYTES ((size_t)256 * 1024 * 1024)
 #define EVIDENCE_OWN_ROWS 4

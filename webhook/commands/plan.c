@@ -7,12 +7,12 @@
 #include "k8s/document/document.h"
 #include "k8s/util/file.h"
 #include "planner/base/arena.h"
-#include "planner/plan.h"
 #include "planner/base/tree.h"
-#include "webhook/commands/commands.h"
+#include "planner/plan.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/yaml.h"
+#include "webhook/commands/commands.h"
 #include "webhook/util/input.h"
 
 #define PLAN_MAX_FILE_BYTES ((size_t)16 * 1024 * 1024)

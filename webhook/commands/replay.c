@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay - `sandgate replay`: plans recorded decisions again and compares the packets. */
 
-#include "webhook/audit/replay.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/commands/commands.h"
+#include "webhook/audit/lines.h"
+#include "webhook/audit/replay.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
-#include "webhook/audit/lines.h"
+#include "webhook/commands/commands.h"
 #include "webhook/report/json.h"
 
 #define REPLAY_SCHEMA "sandgate.replay.v1"

@@ -10,9 +10,9 @@
 
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"
-#include "webhook/commands/commands.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
 #include "webhook/gate/gate.h"
 #include "webhook/util/nearest.h"
 

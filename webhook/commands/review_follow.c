@@ -3,6 +3,7 @@
  * review_follow - `review --follow`: reads a log that is still being written, until SIGINT or
  * SIGTERM. The file is polled: inotify does not report changes on network file systems.
  */
+
 #include <time.h>
 
 #include "webhook/commands/review.h"

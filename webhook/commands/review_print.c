@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "planner/base/buffer.h"
-#include "webhook/util/clean.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/review.h"
+#include "webhook/util/clean.h"
 
 #define MAX_CELL_BYTES ((size_t)64 * 1024)
 #define MAX_CELL_CHARACTERS 100

@@ -3,6 +3,7 @@
  * review_read - reads the events of one log into the report, until its end or until a signal asks
  * to stop. review.c calls it once for each file, review_follow.c again each time a file has grown.
  */
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve - `sandgate serve`: the options of the webhook server. webhook/serve/ runs it. */
 
-#include "webhook/serve/serve.h"
 #include "planner/base/arena.h"
-#include "webhook/commands/commands.h"
 #include "webhook/cli/known.h"
+#include "webhook/commands/commands.h"
+#include "webhook/serve/serve.h"
 
 static const char *const level_names[] = {"error", "warn", "info", "debug", NULL};
 static const enum log_level levels[] = {LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO,

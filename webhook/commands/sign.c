@@ -8,22 +8,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "k8s/util/base64.h"
+#include "k8s/document/manifest.h"
 #include "k8s/evidence/evidence.h"
+#include "k8s/folder/folder.h"
+#include "k8s/util/base64.h"
 #include "k8s/util/dns_name.h"
 #include "k8s/util/file.h"
-#include "k8s/folder/folder.h"
-#include "k8s/document/manifest.h"
 #include "planner/base/tree.h"
-#include "webhook/util/input.h"
-#include "webhook/commands/commands.h"
-#include "webhook/commands/configmap.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/passphrase.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/configmap.h"
 #include "webhook/commands/sign_manifest.h"
 #include "webhook/commands/sign_target.h"
 #include "webhook/commands/signer.h"
+#include "webhook/util/input.h"
 
 /* The values of the options. */
 struct sign_line {
@@ -36,13 +36,6 @@ struct sign_line {
     const char *passphrase_file;
     const char *passphrase_environment;
 };
-
-static void drop_signer(struct signer **signer)
-{
-    signer_free(*signer);
-}
-
-#define cleanup_signer __attribute__((cleanup(drop_signer)))
 
 static const char sign_about[] =
     "Signs one evidence document, or the document in a ConfigMap, and writes the ConfigMap with\n"

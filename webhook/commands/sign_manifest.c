@@ -5,13 +5,13 @@
 
 #include <errno.h>
 
-#include "k8s/evidence/evidence.h"
 #include "k8s/document/manifest.h"
+#include "k8s/evidence/evidence.h"
 #include "k8s/policy/names.h"
 #include "k8s/util/dns_name.h"
 #include "planner/base/tree.h"
-#include "webhook/commands/configmap.h"
 #include "webhook/cli/yaml.h"
+#include "webhook/commands/configmap.h"
 
 static bool is_lower_or_digit(char c)
 {

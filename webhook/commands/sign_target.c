@@ -8,27 +8,17 @@
 #include <time.h>
 
 #include "k8s/document/document.h"
-#include "k8s/evidence/evidence.h"
-#include "k8s/util/file.h"
-#include "k8s/folder/folder.h"
 #include "k8s/document/manifest.h"
+#include "k8s/evidence/evidence.h"
+#include "k8s/folder/folder.h"
+#include "k8s/util/file.h"
 #include "planner/base/tree.h"
-#include "webhook/util/input.h"
+#include "webhook/cli/output.h"
 #include "webhook/commands/configmap.h"
 #include "webhook/commands/open_runtime.h"
-#include "webhook/cli/output.h"
+#include "webhook/util/input.h"
 
 #define FIELD_MAX_BYTES 128 /* of a field's dotted name in a reason */
-
-static void drop_keyring(struct keyring **keyring)
-{
-    keyring_unref(*keyring);
-}
-
-static void drop_evidence(struct evidence **evidence)
-{
-    evidence_unref(*evidence);
-}
 
 /* Reports an error at a place in the document. In a manifest the place is relative to the document,
  * and the message says so. */
@@ -230,8 +220,8 @@ static int make_source(const struct sign_manifest *signed_as, struct arena *aren
 int sign_target_judge(const struct sign_target *target, const struct signer *signer,
                       const struct sign_manifest *signed_as, struct arena *arena)
 {
-    __attribute__((cleanup(drop_keyring))) struct keyring *keyring = NULL;
-    __attribute__((cleanup(drop_evidence))) struct evidence *evidence = NULL;
+    cleanup_keyring_ref struct keyring *keyring = NULL;
+    cleanup_evidence_ref struct evidence *evidence = NULL;
     const struct policy policy = policy_defaults();
     struct evidence_source source = {0};
     struct moment now = {0};

@@ -22,11 +22,6 @@ struct signer {
     struct signature_key *public_key; /* owned */
 };
 
-static void drop_signer(struct signer **signer)
-{
-    signer_free(*signer);
-}
-
 bool signer_needs_passphrase(struct str pem)
 {
     return str_contains(pem, LABEL_ENCRYPTED);
@@ -131,7 +126,7 @@ static int make_public(struct signer *signer, const char **reterr_what)
 int signer_read(struct str pem, const char *passphrase, struct signer **ret_signer,
                 const char **reterr_what)
 {
-    __attribute__((cleanup(drop_signer))) struct signer *signer = NULL;
+    cleanup_signer struct signer *signer = NULL;
     int r = 0;
 
     if (!str_contains(pem, LABEL_PLAIN) && !signer_needs_passphrase(pem)) {

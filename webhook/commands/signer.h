@@ -30,6 +30,11 @@ bool signer_needs_passphrase(struct str pem);
 int signer_read(struct str pem, const char *passphrase, struct signer **ret_signer,
                 const char **reterr_what) __attribute__((warn_unused_result, nonnull(3, 4)));
 void signer_free(struct signer *signer);
+static inline void signer_free_pointer(struct signer **signer)
+{
+    signer_free(*signer);
+}
+#define cleanup_signer __attribute__((cleanup(signer_free_pointer)))
 
 /* The bytes of the signature. They are verified with the public key before they are returned. */
 int signer_sign(const struct signer *signer, struct str document, struct arena *arena,

@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "k8s/document/manifest.h"
+#include "k8s/folder/folder.h"
 #include "k8s/policy/names.h"
 #include "k8s/util/file.h"
-#include "k8s/folder/folder.h"
-#include "k8s/document/manifest.h"
 #include "planner/base/arena.h"
 #include "planner/base/buffer.h"
 #include "planner/base/tree.h"
-#include "webhook/util/input.h"
-#include "webhook/commands/commands.h"
-#include "webhook/commands/configmap.h"
 #include "webhook/cli/files.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
+#include "webhook/commands/configmap.h"
+#include "webhook/util/input.h"
 
 #define VERIFY_MAX_JSON_BYTES ((size_t)64 * 1024 * 1024)
 
@@ -34,16 +34,6 @@ struct verify {
     size_t invalid;
     size_t unreadable; /* files */
 };
-
-static void drop_keyring(struct keyring **keyring)
-{
-    keyring_unref(*keyring);
-}
-
-static void drop_evidence(struct evidence **evidence)
-{
-    evidence_unref(*evidence);
-}
 
 static struct str signature_text(enum signature_result result)
 {
@@ -163,7 +153,7 @@ static bool is_well_signed(const struct evidence *evidence)
 static int check_configmap(struct verify *verify, struct str file,
                            const struct evidence_source *source, bool labelled, struct arena *arena)
 {
-    __attribute__((cleanup(drop_evidence))) struct evidence *evidence = NULL;
+    cleanup_evidence_ref struct evidence *evidence = NULL;
     struct verdict verdict = {.file = file, .source = source};
     int r = evidence_make(source, verify->keyring, &verify->policy, &evidence);
 
@@ -288,7 +278,7 @@ static int run(int argc, char **argv)
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
     };
-    __attribute__((cleanup(drop_keyring))) struct keyring *keyring = NULL;
+    cleanup_keyring_ref struct keyring *keyring = NULL;
     struct arena cleanup_arena arena = {0};
     struct operands operands = {0};
     struct verify verify = {.policy = policy_defaults()};

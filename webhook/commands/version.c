@@ -10,9 +10,9 @@
 
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
-#include "webhook/commands/commands.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
+#include "webhook/commands/commands.h"
 
 static const char *const version_contracts[] = {
     "runx.hardening.v1",

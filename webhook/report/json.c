@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json - a report for programs. */
 
+#include "webhook/report/json.h"
+
 #include <errno.h>
 
 #include "webhook/report/internal.h"
-#include "webhook/report/json.h"
 
 #define MAX_ROW_JSON_BYTES ((size_t)8 << 20)
 #define MAX_PART_JSON_BYTES ((size_t)32 << 20)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "webhook/report/report.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include "planner/advice.h"
 #include "planner/base/tree.h"
 #include "webhook/report/internal.h"
+#include "webhook/util/clean.h"
 
 #define SLOTS 32768u /* of the table of rows; more than three a row */
 

@@ -7,6 +7,7 @@
 #include "webhook/answer/hint.h"
 #include "webhook/gate/gate.h"
 #include "webhook/report/internal.h"
+#include "webhook/util/clean.h"
 
 int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)
 {
