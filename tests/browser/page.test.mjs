@@ -105,7 +105,7 @@ after(() => browser.close());
 
 test('shows what was denied, by namespace and finding', async () => {
   const page = await open(plain);
-  assert.equal(await page.locator('h1').innerText(), 'Sandgate: what was denied');
+  assert.equal(await page.locator('h1').innerText(), 'Sandgate: denied requests');
   assert.equal(await page.locator('.cards strong').first().innerText(), '6');
   assert.equal(await page.locator('#rows tbody tr').count(), 3);
   assert.match(await page.locator('#rows tbody').innerText(), /web-5d[\s\S]*gate\.image\.unpinned/);
@@ -192,7 +192,7 @@ test('has no violations in axe: overview and detail, light, dark and narrow', as
 test('announces rows to screen readers only, and shows no empty tables', async () => {
   const allowed = report('allowed', [record({ allowed: true, outcome: 'ready', message: '' })], '--allowed');
   const page = await open(allowed);
-  assert.ok(await page.locator('#said').evaluate((e) => e.textContent === '1 row' && e.offsetWidth <= 1));
+  assert.ok(await page.locator('#status').evaluate((e) => e.textContent === '1 row' && e.offsetWidth <= 1));
   assert.equal(await page.getByText('By finding').count(), 0);
   assert.match(await page.locator('.cards').innerText(), /1\s+namespace$/);
   await close(page);
@@ -227,7 +227,7 @@ test('shows what is omitted from a row, and that nothing changed', async () => {
   writeFileSync(log, lines.join('\n') + '\n');
   writeFileSync(before, execFileSync(sandgate, ['review', '-o', 'json', log]));
   const page = await open(report('users', lines, '--compare', before));
-  assert.ok((await page.locator('main').innerText()).includes('Nothing is new, and nothing is gone.'));
+  assert.ok((await page.locator('main').innerText()).includes('No changes.'));
   await page.locator('#rows tbody a').first().click();
   await page.locator('#title').waitFor();
   const text = await page.locator('main').innerText();
@@ -245,10 +245,10 @@ test('works by keyboard alone', async () => {
   await page.locator('#back').focus();
   await page.keyboard.press('Enter');
   await page.locator('#denials').waitFor();
-  const sort = page.getByRole('button', { name: 'Times' });
+  const sort = page.getByRole('button', { name: 'Count' });
   await sort.focus();
   await page.keyboard.press('Enter');
-  assert.equal(await page.locator('th[aria-sort=descending]').innerText().then((t) => t.trim().startsWith('Times')), true);
+  assert.equal(await page.locator('th[aria-sort=descending]').innerText().then((t) => t.trim().startsWith('Count')), true);
   await close(page);
 });
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare - what changed since an earlier report. */
+/* compare - finds the changes since an earlier report in JSON. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static struct str copy_of(struct arena *arena, struct str s, bool *failed)
     return copy != NULL ? (struct str){copy, s.len} : (struct str){0};
 }
 
-static void count(struct report *report, struct report_change change)
+static void add_change(struct report *report, struct report_change change)
 {
     struct report_changes *cs = &report->changes;
     uint64_t key = change_key(report->seed, &change);
@@ -97,13 +97,14 @@ static void count(struct report *report, struct report_change change)
     cs->slots[slot] = (uint32_t)cs->count;
 }
 
-/* A code of a row, or an absent one for the workload itself. */
+/* Counts a finding code of a row, or the workload itself if the code is absent. */
 static void count_code(struct report *report, struct report_change what, struct str code)
 {
     what.code = code;
-    count(report, what);
+    add_change(report, what);
     if (code.len > 0)
-        count(report, (struct report_change){.code = code, .before = what.before, .now = what.now});
+        add_change(report,
+                   (struct report_change){.code = code, .before = what.before, .now = what.now});
 }
 
 static void count_now(struct report *report)
@@ -157,7 +158,7 @@ static int compare_changes(const void *a, const void *b)
     return r != 0 ? r : str_compare(x->code, y->code);
 }
 
-static int make_room(struct report_changes *cs)
+static int alloc_tables(struct report_changes *cs)
 {
     cs->arena.limit_bytes = REPORT_MAX_CHANGE_BYTES;
     cs->items = calloc(REPORT_MAX_CHANGES, sizeof(*cs->items));
@@ -191,7 +192,7 @@ int report_compare(struct report *report, struct str earlier, struct str name,
         *reterr_what = "not a report of `review --output json` (schema " REPORT_SCHEMA ")";
         return -EBADMSG;
     }
-    r = make_room(&report->changes);
+    r = alloc_tables(&report->changes);
     if (r < 0)
         return r;
     count_now(report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv - rows for a spreadsheet, with what it would compute made plain text. */
+/* csv - writes rows for spreadsheets, and protects fields that would be run as formulas. */
 
 #include <errno.h>
 
@@ -7,7 +7,8 @@
 
 #define MAX_CSV_ROW_BYTES ((size_t)8 << 20)
 
-/* What a spreadsheet may take away before it looks: blanks of all kinds, and what does not show. */
+/* Characters that a spreadsheet can remove before it looks for a formula: blanks and invisible
+ * ones. */
 static bool is_blank(uint32_t c)
 {
     return c <= ' ' || c == 0x7f || (c >= 0x80 && c <= 0xa0) || c == 0x1680 ||
@@ -15,8 +16,8 @@ static bool is_blank(uint32_t c)
            (c >= 0x205f && c <= 0x206f) || c == 0x3000 || c == 0xfeff;
 }
 
-/* A spreadsheet takes what begins so for a formula, also within quotes; East Asian ones in full
- * width too. */
+/* A spreadsheet takes a field that begins so for a formula, also in quotes; East Asian versions
+ * accept the full-width signs too. */
 static bool is_formula(struct str s)
 {
     static const uint32_t signs[] = {'=', '+', '-', '@', 0xff1d, 0xff0b, 0xff0d, 0xff20};

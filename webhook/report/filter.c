@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter - which events become rows. */
+/* filter - decides which events become rows. */
 
 #include "webhook/report/internal.h"
 
-/* pattern: all of text, or its beginning where it ends with `*`. */
+/* Compares the whole text, or, if the pattern ends with `*`, its beginning. */
 static bool fits(struct str pattern, struct str text)
 {
     if (pattern.len > 0 && pattern.ptr[pattern.len - 1] == '*')

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memmem */
-/* html - the report as a page that stands alone: page/report.html with its style, its script
- * and the report's JSON in it. The policy lets nothing run but that script, and nothing be fetched.
+/*
+ * html - writes the report as a self-contained page: page/report.html with its style, its script
+ * and the JSON of the report in it. Its Content-Security-Policy allows only this style and this
+ * script, and no request to any server.
  */
+#define _GNU_SOURCE /* memmem */
 
 #include <errno.h>
 #include <string.h>
@@ -24,7 +26,7 @@ static int write_text(FILE *stream, struct str text)
     return 0;
 }
 
-/* 'sha256-<base64>': the one text of its kind that the page may use. */
+/* 'sha256-<base64>': allows exactly this style or script. */
 static int write_hash(FILE *stream, struct str text)
 {
     struct arena cleanup_arena arena = {0};
@@ -65,11 +67,11 @@ static int write_script(const struct report *report, FILE *stream)
     return write_text(stream, PART(js));
 }
 
-/* What stands in the page in place of a mark, in the order of the page. */
+/* The marks in the page and what replaces them, in the order of the page. */
 static const struct {
     struct str mark;
     int (*write)(const struct report *report, FILE *stream);
-} holes[] = {
+} marks[] = {
     {STR_INIT("@POLICY@"), write_policy},
     {STR_INIT("@STYLE@"), write_style},
     {STR_INIT("@DATA@"), report_json},
@@ -81,17 +83,17 @@ int report_html(const struct report *report, FILE *stream)
     struct str rest = PART(html);
 
     errno = 0;
-    for (size_t i = 0; i < sizeof(holes) / sizeof(holes[0]); i++) {
-        const char *hole = memmem(rest.ptr, rest.len, holes[i].mark.ptr, holes[i].mark.len);
-        struct str before = {rest.ptr, hole != NULL ? (size_t)(hole - rest.ptr) : 0};
-        int r = hole != NULL ? write_text(stream, before) : -EINVAL;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        const char *at = memmem(rest.ptr, rest.len, marks[i].mark.ptr, marks[i].mark.len);
+        struct str before = {rest.ptr, at != NULL ? (size_t)(at - rest.ptr) : 0};
+        int r = at != NULL ? write_text(stream, before) : -EINVAL;
 
         if (r == 0)
-            r = holes[i].write(report, stream);
+            r = marks[i].write(report, stream);
         if (r != 0)
             return r;
-        rest.ptr += before.len + holes[i].mark.len;
-        rest.len -= before.len + holes[i].mark.len;
+        rest.ptr += before.len + marks[i].mark.len;
+        rest.len -= before.len + marks[i].mark.len;
     }
     return write_text(stream, rest);
 }

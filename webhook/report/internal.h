@@ -3,7 +3,7 @@
 #define WEBHOOK_REPORT_INTERNAL_H
 
 /*
- * internal - what the files report*.c share.
+ * internal - what the files of webhook/report/ share.
  */
 
 #include "planner/base/buffer.h"
@@ -11,11 +11,11 @@
 
 /* filter.c */
 bool report_passes(const struct report_filter *filter, const struct event *event);
-/* The same, whatever verdict, outcome and findings are. */
+/* The same, but without regard to verdict, outcome and findings. */
 bool report_passes_around(const struct report_filter *filter, const struct event *event);
 
-/* recent.c: whether a decision was counted already, by its id or, where audit log and
- * decision log are read together, by its twin there. Remembers it. */
+/* recent.c: whether a decision was counted already: by its id, or, if audit log and decision log
+ * are read together, by the same decision in the other log. Remembers it. */
 struct report_recent *report_recent_new(void);
 void report_recent_free(struct report_recent *recent);
 bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
@@ -30,7 +30,7 @@ int report_sums_add(struct report_sums *sums, struct siphash_seed seed, struct s
     __attribute__((warn_unused_result));
 void report_sums_sort(struct report_sums *sums);
 
-/* A value of a hash of several texts, told apart by their lengths. */
+/* Adds one of several texts to a hash; the length keeps their boundaries apart. */
 static inline void report_hash(struct siphash *h, struct str s)
 {
     uint64_t len = s.len;
@@ -40,7 +40,7 @@ static inline void report_hash(struct siphash *h, struct str s)
         siphash_add(h, s);
 }
 
-/* compare.c: which list of an earlier report's changes it belongs to. */
+/* compare.c: to which list of changes it belongs. */
 bool report_change_is_new_finding(const struct report_change *change);
 bool report_change_is_gone_finding(const struct report_change *change);
 bool report_change_is_new_workload(const struct report_change *change);

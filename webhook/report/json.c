@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json - a report for programs. */
+/*
+ * json - writes a report as JSON.
+ *
+ * cJSON's printer is not used: rows are written one at a time, so that a large report is never in
+ * memory as one text, and some characters need escapes that cJSON does not write (json.h).
+ */
 
 #include "webhook/report/json.h"
 
@@ -16,7 +21,7 @@ static bool is_risky(uint32_t c)
            c == 0x2028 || c == 0x2029;
 }
 
-/* JSON holds such characters, and anything beyond ASCII, within its texts only. */
+/* In valid JSON such characters, except line ends and tabs, occur only inside of strings. */
 void report_add_safe_json(struct buffer *b, struct str json)
 {
     size_t from = 0, i = 0;
@@ -31,7 +36,7 @@ void report_add_safe_json(struct buffer *b, struct str json)
         }
         buffer_add(b, (struct str){json.ptr + from, i - from});
         if (c == '\n' || c == '\r' || c == '\t')
-            buffer_add_char(b, ' '); /* between members: an annotation may be written so */
+            buffer_add_char(b, ' '); /* a blank between members */
         else
             buffer_add_format(b, "\\u%04x", (unsigned)c);
         i += n;
@@ -55,7 +60,7 @@ void report_add_safe(struct buffer *b, struct str s)
         report_add_safe_json(b, text);
 }
 
-/* A member with its comma, where there is a text. */
+/* A member with its comma; nothing if the text is absent or empty. */
 static void add_text(struct buffer *b, const char *name, struct str text)
 {
     if (!str_present(text) || text.len == 0)
@@ -164,7 +169,7 @@ static void add_row(struct buffer *b, const struct report_row *row)
     buffer_add_char(b, '}');
 }
 
-static int put(struct buffer *b, FILE *stream)
+static int write_buffer(struct buffer *b, FILE *stream)
 {
     struct str text = buffer_text(b);
 
@@ -173,20 +178,21 @@ static int put(struct buffer *b, FILE *stream)
     return fwrite(text.ptr, 1, text.len, stream) == text.len ? 0 : -EIO;
 }
 
-static int put_row(const struct report_row *row, struct str before, struct str behind, FILE *stream)
+static int write_row(const struct report_row *row, struct str before, struct str after,
+                     FILE *stream)
 {
     struct arena cleanup_arena arena = {0};
     struct buffer b = buffer_make(&arena, MAX_ROW_JSON_BYTES);
 
     buffer_add(&b, before);
     add_row(&b, row);
-    buffer_add(&b, behind);
-    return put(&b, stream);
+    buffer_add(&b, after);
+    return write_buffer(&b, stream);
 }
 
 int report_json_row(const struct report_row *row, FILE *stream)
 {
-    return put_row(row, STR(""), STR("\n"), stream);
+    return write_row(row, STR(""), STR("\n"), stream);
 }
 
 static void add_summary(struct buffer *b, const struct report *report)
@@ -348,9 +354,9 @@ int report_json(const struct report *report, FILE *stream)
     add_changes(&b, report);
     add_times(&b, report);
     buffer_add(&b, STR(",\n\"rows\":["));
-    r = put(&b, stream);
+    r = write_buffer(&b, stream);
     for (size_t i = 0; r == 0 && i < report->row_count; i++)
-        r = put_row(report->rows[i], i > 0 ? STR(",\n") : STR("\n"), STR(""), stream);
+        r = write_row(report->rows[i], i > 0 ? STR(",\n") : STR("\n"), STR(""), stream);
     if (r == 0 && fputs("\n]}\n", stream) < 0)
         r = -EIO;
     return r;

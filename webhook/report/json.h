@@ -3,8 +3,8 @@
 #define WEBHOOK_REPORT_JSON_H
 
 /*
- * json - JSON text that is safe to print: no control or bidirectional-control character reaches a
- * terminal, and no `<` opens a tag in a page.
+ * json - writes JSON that is safe to print: no control or bidirectional-control character reaches a
+ * terminal, and no `<` can open a tag in a page.
  *
  * Errors     sticky in the buffer.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recent - which decisions were counted already, in bounded memory. */
+/* recent - remembers which decisions were counted already, in bounded memory. */
 
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 #define SETS (REPORT_RECENT_IDS / WAYS)
 #define TWINS 65536u
 
-/* How often what looks the same came from each log. */
+/* How often the same decision was in each of the two logs. */
 struct twin {
     uint64_t key;
     uint32_t audit, record;
 };
 
 struct report_recent {
-    uint64_t ids[SETS][WAYS]; /* the newest of a set first; 0: none */
+    uint64_t ids[SETS][WAYS]; /* each set has its newest first; 0: empty */
     struct twin twins[TWINS];
 };
 
@@ -31,7 +31,7 @@ void report_recent_free(struct report_recent *recent)
     free(recent);
 }
 
-/* Whether the id is there. It is afterwards. */
+/* Whether the id is remembered; afterwards it is. */
 static bool id_seen(struct report_recent *recent, uint64_t id)
 {
     uint64_t *set = recent->ids[id % SETS];
@@ -48,7 +48,7 @@ static bool id_seen(struct report_recent *recent, uint64_t id)
     return seen;
 }
 
-static bool id_is_there(const struct report_recent *recent, uint64_t id)
+static bool id_known(const struct report_recent *recent, uint64_t id)
 {
     const uint64_t *set = recent->ids[id % SETS];
 
@@ -70,8 +70,8 @@ static void hash_decision(struct siphash *h, const struct event *event)
     report_hash(h, event->packet_sha256);
 }
 
-/* Whoever asks the API server may choose the id (header Audit-ID), so the same one alone tells
- * nothing: a harmless request would hide another. Within one log the moment is equal too, in every
+/* A client of the API server can choose the id (header Audit-ID), so an equal id alone is not
+ * enough: a harmless request could hide another one. Within one log the time is equal too, in every
  * stage. */
 static uint64_t id_key(struct siphash_seed seed, const struct event *event, char source)
 {
@@ -85,7 +85,7 @@ static uint64_t id_key(struct siphash_seed seed, const struct event *event, char
     return siphash_end(&h);
 }
 
-/* The same for the other log, which has another moment, and perhaps no webhook. */
+/* The same for the other log, which has another time, and possibly no name of a webhook. */
 static uint64_t cross_key(struct siphash_seed seed, const struct event *event, char source)
 {
     struct siphash h = siphash_make(seed);
@@ -97,9 +97,9 @@ static uint64_t cross_key(struct siphash_seed seed, const struct event *event, c
 }
 
 /*
- * The uid of a review is not the id of its audit event. But both logs carry the input, which holds
- * the moment of the decision: of what is equal in that, object, packet and outcome, as many are
- * counted as the log says that has more of them.
+ * The uid of a review is not the id of its audit event. But both logs have the input, which holds
+ * the time of the decision. Of decisions that are equal in time, object, packet and outcome, as
+ * many are counted as are in the log that has more of them.
  */
 static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
                       const struct event *event)
@@ -127,14 +127,14 @@ static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
 bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
                         const struct event *event)
 {
-    /* in small letters one log's own, in capitals what the other one asks for */
+    /* lower case: keys of one log; upper case: keys that the other log looks up */
     char source = event->kind == EVENT_AUDIT ? 'a' : 'r';
     char here = source == 'a' ? 'A' : 'R', there = source == 'a' ? 'R' : 'A';
     bool seen = false;
 
     if (event->id.len > 0) {
         seen = id_seen(recent, id_key(seed, event, source)) ||
-               id_is_there(recent, cross_key(seed, event, there));
+               id_known(recent, cross_key(seed, event, there));
         (void)id_seen(recent, cross_key(seed, event, here));
     }
     return seen || twin_seen(recent, seed, event);

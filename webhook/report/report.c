@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* report - adds events to rows, totals and expiries, within limits. */
 
 #include "webhook/report/report.h"
 
@@ -12,7 +13,7 @@
 #include "webhook/report/internal.h"
 #include "webhook/util/clean.h"
 
-#define SLOTS 32768u /* of the table of rows; more than three a row */
+#define SLOTS 32768u /* of the hash table of rows: more than three for each row */
 
 int report_init(struct report *report)
 {
@@ -48,20 +49,20 @@ void report_done(struct report *report)
     *report = (struct report){0};
 }
 
-/* Copies into one arena. The first that fails spoils the rest. */
-struct keeper {
+/* Copies texts into one arena. After the first failure nothing more is copied. */
+struct copier {
     struct arena *arena;
-    size_t left_bytes; /* what may still be kept */
+    size_t left_bytes; /* how much can still be copied */
     bool failed;
 };
 
-/* One row's texts have a limit, so that it can be written whatever stands in it. */
-static struct keeper keeper_make(struct arena *arena)
+/* The texts of one row have a limit, so that the row fits into the buffers of the writers. */
+static struct copier copier_make(struct arena *arena)
 {
-    return (struct keeper){.arena = arena, .left_bytes = REPORT_MAX_ROW_TEXT_BYTES};
+    return (struct copier){.arena = arena, .left_bytes = REPORT_MAX_ROW_TEXT_BYTES};
 }
 
-static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
+static struct str copy_text(struct copier *k, struct str s, size_t max_bytes)
 {
     char *copy = NULL;
 
@@ -74,9 +75,9 @@ static struct str keep(struct keeper *k, struct str s, size_t max_bytes)
     return copy != NULL ? (struct str){copy, s.len} : (struct str){0};
 }
 
-static struct str keep_name(struct keeper *k, struct str s)
+static struct str copy_name(struct copier *k, struct str s)
 {
-    return keep(k, s, REPORT_MAX_TEXT_BYTES);
+    return copy_text(k, s, REPORT_MAX_TEXT_BYTES);
 }
 
 static uint64_t row_key(const struct report *report, const struct event *event)
@@ -97,7 +98,7 @@ static uint64_t row_key(const struct report *report, const struct event *event)
     return siphash_end(&h);
 }
 
-/* The slot of that row, or the free one where it belongs. */
+/* The slot of that row, or the free slot for it. */
 static uint32_t *find_slot(const struct report *report, uint64_t key)
 {
     size_t slot = key % SLOTS;
@@ -107,7 +108,7 @@ static uint32_t *find_slot(const struct report *report, uint64_t key)
     return &report->slots[slot];
 }
 
-static void add_text(struct report_texts *texts, size_t max, struct str text, struct keeper *k)
+static void add_text(struct report_texts *texts, size_t max, struct str text, struct copier *k)
 {
     if (text.len == 0 || str_list_has((struct str_list){texts->items, texts->count}, text))
         return;
@@ -117,7 +118,7 @@ static void add_text(struct report_texts *texts, size_t max, struct str text, st
     }
     if (texts->items == NULL)
         texts->items = arena_alloc(k->arena, max, sizeof(*texts->items));
-    text = keep_name(k, text);
+    text = copy_name(k, text);
     if (texts->items == NULL || !str_present(text)) {
         texts->left_out++;
         return;
@@ -125,7 +126,7 @@ static void add_text(struct report_texts *texts, size_t max, struct str text, st
     texts->items[texts->count++] = text;
 }
 
-static void add_event(struct report_row *row, const struct event *event, struct keeper *k)
+static void add_event(struct report_row *row, const struct event *event, struct copier *k)
 {
     add_text(&row->users, REPORT_MAX_USERS, event->user, k);
     for (size_t i = 0; i < event->images.count; i++)
@@ -133,14 +134,14 @@ static void add_event(struct report_row *row, const struct event *event, struct 
     row->count++;
 }
 
-/* Times are kept in place: their texts have a limit, so that a row does not grow. */
-static void set_time(struct str *ret_text, char *room, struct str text)
+/* The text of a time is copied into the row itself, so that updates need no memory of the arena. */
+static void set_time(struct str *ret_text, char *bytes, struct str text)
 {
     size_t len = text.len < REPORT_MAX_TIME_BYTES ? text.len : REPORT_MAX_TIME_BYTES;
 
     if (len > 0)
-        memcpy(room, text.ptr, len);
-    *ret_text = (struct str){room, len};
+        memcpy(bytes, text.ptr, len);
+    *ret_text = (struct str){bytes, len};
 }
 
 static void add_time(struct report_row *row, const struct event *event)
@@ -150,17 +151,17 @@ static void add_time(struct report_row *row, const struct event *event)
     if (row->count == 0 || moment_compare(event->time, row->first) < 0 ||
         row->first_text.len == 0) {
         row->first = event->time;
-        set_time(&row->first_text, row->first_room, event->time_text);
+        set_time(&row->first_text, row->first_bytes, event->time_text);
     }
     if (row->count == 0 || moment_compare(event->time, row->last) >= 0 || row->last_text.len == 0) {
         row->last = event->time;
-        set_time(&row->last_text, row->last_room, event->time_text);
+        set_time(&row->last_text, row->last_bytes, event->time_text);
     }
 }
 
-/* Codes and places take half of the room for names at most: the row's other names find theirs. */
-static void keep_findings(struct event *copy, const struct event *event, struct keeper *names,
-                          struct keeper *details)
+/* Codes and places get at most half of the space for names, so that the other names fit. */
+static void copy_findings(struct event *copy, const struct event *event, struct copier *names,
+                          struct copier *details)
 {
     struct event_finding *findings = NULL;
 
@@ -176,50 +177,51 @@ static void keep_findings(struct event *copy, const struct event *event, struct 
             break;
         }
         findings[i] = (struct event_finding){
-            .code = keep_name(names, event->findings[i].code),
-            .place = keep_name(names, event->findings[i].place),
-            .message = keep_name(details, event->findings[i].message),
+            .code = copy_name(names, event->findings[i].code),
+            .place = copy_name(names, event->findings[i].place),
+            .message = copy_name(details, event->findings[i].message),
             .of_planner = event->findings[i].of_planner,
         };
     }
     copy->findings = findings;
 }
 
-/* All but lists; what is large goes to the details, and stays away where they are full. */
-static void keep_event(struct report_row *row, const struct event *event, struct keeper *names,
-                       struct keeper *details)
+/* Copies everything but lists. Large texts go to the details; if those are full, they are left out.
+ */
+static void copy_event(struct report_row *row, const struct event *event, struct copier *names,
+                       struct copier *details)
 {
     struct event *copy = &row->event;
 
     *copy = *event;
-    copy->webhook = keep_name(names, event->webhook);
-    copy->id = keep_name(names, event->id);
-    copy->operation = keep_name(names, event->operation);
-    copy->namespace_name = keep_name(names, event->namespace_name);
-    copy->object_kind = keep_name(names, event->object_kind);
-    copy->name = keep_name(names, event->name);
-    copy->workload = keep_name(names, event->workload);
-    copy->level = keep_name(names, event->level);
-    copy->outcome = keep_name(names, event->outcome);
-    copy->packet_sha256 = keep_name(names, event->packet_sha256);
-    copy->evidence = keep_name(names, event->evidence);
-    copy->exemption = keep_name(names, event->exemption);
-    copy->violations = keep_name(names, event->violations);
-    copy->error = keep_name(names, event->error);
-    copy->message = keep_name(details, event->message);
-    copy->packet = keep(details, event->packet, SIZE_MAX);
-    copy->input = keep(details, event->input, SIZE_MAX);
-    keep_findings(copy, event, names, details);
-    /* the row's own fields say this, and trees die with the scratch arena */
+    copy->webhook = copy_name(names, event->webhook);
+    copy->id = copy_name(names, event->id);
+    copy->operation = copy_name(names, event->operation);
+    copy->namespace_name = copy_name(names, event->namespace_name);
+    copy->object_kind = copy_name(names, event->object_kind);
+    copy->name = copy_name(names, event->name);
+    copy->workload = copy_name(names, event->workload);
+    copy->level = copy_name(names, event->level);
+    copy->outcome = copy_name(names, event->outcome);
+    copy->packet_sha256 = copy_name(names, event->packet_sha256);
+    copy->evidence = copy_name(names, event->evidence);
+    copy->exemption = copy_name(names, event->exemption);
+    copy->violations = copy_name(names, event->violations);
+    copy->error = copy_name(names, event->error);
+    copy->message = copy_name(details, event->message);
+    copy->packet = copy_text(details, event->packet, SIZE_MAX);
+    copy->input = copy_text(details, event->input, SIZE_MAX);
+    copy_findings(copy, event, names, details);
+    /* the row has its own users, images and times; trees live in the scratch arena only */
     copy->user = copy->time_text = (struct str){0};
     copy->images = copy->warnings = (struct str_list){0};
     copy->expiring_count = 0;
     copy->packet_tree = copy->input_tree = NULL;
 }
 
-/* What would be ready in place of what was asked for, or why nothing narrower would. */
-static int keep_advice(struct report_row *row, const struct event *event, struct arena *scratch,
-                       struct keeper *details)
+/* Copies the advice: which requirements would be ready, or why no narrower ones would be. */
+static int copy_advice(struct report_row *row, const struct event *event, struct arena *scratch,
+                       struct copier *details)
 {
     struct advice advice = {0};
     struct str text = {0};
@@ -231,18 +233,18 @@ static int keep_advice(struct report_row *row, const struct event *event, struct
         r = advice_text(&advice, scratch, &text);
     if (r < 0)
         return r;
-    row->advice = keep_name(details, text);
+    row->advice = copy_name(details, text);
     if (advice.state == ADVICE_NONE && advice.obstacle != NULL)
-        row->obstacle = keep_name(details, advice.obstacle->message);
+        row->obstacle = copy_name(details, advice.obstacle->message);
     return 0;
 }
 
-/* NULL with 0 where there is no room for a row. */
+/* *ret_row is NULL, with result 0, if the report is full. */
 static int make_row(struct report *report, const struct event *event, struct arena *scratch,
                     uint64_t key, struct report_row **ret_row)
 {
-    struct keeper names = keeper_make(&report->row_arena);
-    struct keeper details = keeper_make(&report->detail_arena);
+    struct copier names = copier_make(&report->row_arena);
+    struct copier details = copier_make(&report->detail_arena);
     struct report_row *row = NULL;
     struct replay replay = {0};
 
@@ -253,19 +255,19 @@ static int make_row(struct report *report, const struct event *event, struct are
     if (row == NULL)
         return 0;
     row->key = key;
-    keep_event(row, event, &names, &details);
+    copy_event(row, event, &names, &details);
     if (report->replay) {
         int r = replay_event(event, scratch, &replay);
 
         if (r == 0)
-            r = keep_advice(row, event, scratch, &details);
-        /* too large for the room that one event has: all others are to be read none the less */
+            r = copy_advice(row, event, scratch, &details);
+        /* this event needs more memory than one event may have; the others must still be read */
         if (r == -ENOMEM && scratch->limit_bytes > 0)
             details.failed = true;
         else if (r < 0)
             return r;
         row->replay = replay.state;
-        row->replay_where = keep_name(&names, replay.where);
+        row->replay_where = copy_name(&names, replay.where);
     }
     if (names.failed)
         return 0;
@@ -275,10 +277,10 @@ static int make_row(struct report *report, const struct event *event, struct are
     return 0;
 }
 
-static void note_expiry(struct report *report, const struct event_expiry *expiry,
-                        const struct event *event)
+static void count_expiry(struct report *report, const struct event_expiry *expiry,
+                         const struct event *event)
 {
-    struct keeper k = keeper_make(&report->row_arena);
+    struct copier k = copier_make(&report->row_arena);
     struct siphash h = siphash_make(report->seed);
     struct report_expiry *l = NULL;
     uint64_t key = 0;
@@ -292,8 +294,8 @@ static void note_expiry(struct report *report, const struct event_expiry *expiry
     if (l == NULL && report->expiry_count < REPORT_MAX_EXPIRIES) {
         l = &report->expiries[report->expiry_count];
         *l = (struct report_expiry){.key = key, .at = expiry->at};
-        l->kind = keep_name(&k, expiry->kind);
-        l->name = keep(&k, expiry->name, REPORT_MAX_SUM_BYTES);
+        l->kind = copy_name(&k, expiry->kind);
+        l->name = copy_text(&k, expiry->name, REPORT_MAX_SUM_BYTES);
         if (k.failed)
             l = NULL;
         else
@@ -305,7 +307,7 @@ static void note_expiry(struct report *report, const struct event_expiry *expiry
     }
     l->count++;
     if (event->timed)
-        set_time(&l->last_text, l->last_room, event->time_text);
+        set_time(&l->last_text, l->last_bytes, event->time_text);
 }
 
 static void count_verdict(struct report_totals *t, enum event_verdict verdict)
@@ -316,18 +318,18 @@ static void count_verdict(struct report_totals *t, enum event_verdict verdict)
     t->allowed += verdict == EVENT_ALLOWED;
 }
 
-/* Each finding of an event once, however often it is there. */
-static int sum_up(struct report *report, const struct event *event, bool new_row)
+/* Counts each finding code of an event once, even if the event has it several times. */
+static int add_to_totals(struct report *report, const struct event *event, bool new_row)
 {
     int r = report_sums_add(&report->namespaces, report->seed, event->namespace_name,
                             event->verdict, new_row, &report->row_arena);
 
     for (size_t i = 0; r == 0 && i < event->finding_count; i++) {
-        bool again = false;
+        bool repeated = false;
 
-        for (size_t k = 0; k < i && !again; k++)
-            again = str_equal(event->findings[k].code, event->findings[i].code);
-        if (!again)
+        for (size_t k = 0; k < i && !repeated; k++)
+            repeated = str_equal(event->findings[k].code, event->findings[i].code);
+        if (!repeated)
             r = report_sums_add(&report->codes, report->seed, event->findings[i].code,
                                 event->verdict, new_row, &report->row_arena);
     }
@@ -337,7 +339,7 @@ static int sum_up(struct report *report, const struct event *event, bool new_row
 static int add_to_row(struct report *report, const struct event *event, struct arena *scratch,
                       const struct report_row **ret_row, bool *ret_new)
 {
-    struct keeper names = keeper_make(&report->row_arena);
+    struct copier names = copier_make(&report->row_arena);
     uint64_t key = row_key(report, event);
     uint32_t *slot = find_slot(report, key);
     struct report_row *row = *slot != 0 ? report->rows[*slot - 1] : NULL;
@@ -381,11 +383,11 @@ int report_add(struct report *report, const struct event *event, struct arena *s
         t->repeated++;
         return 0;
     }
-    /* what ends soon is of interest where all went well, too */
+    /* documents that end soon are reported for allowed requests too */
     if (report_passes_around(&report->filter, event)) {
         expiry_count = event_expiries(event, expiries);
         for (size_t i = 0; i < expiry_count; i++)
-            note_expiry(report, &expiries[i], event);
+            count_expiry(report, &expiries[i], event);
     }
     if (!report_passes(&report->filter, event)) {
         t->filtered_out++;
@@ -396,13 +398,13 @@ int report_add(struct report *report, const struct event *event, struct arena *s
         report_times_add(&report->times, event->time, event->verdict);
     r = add_to_row(report, event, scratch, ret_row, &is_new);
     *ret_passed = r == 0;
-    return r == 0 ? sum_up(report, event, is_new) : r;
+    return r == 0 ? add_to_totals(report, event, is_new) : r;
 }
 
 void report_count_text(struct report *report, enum event_kind kind, struct str place)
 {
     struct report_totals *t = &report->totals;
-    struct keeper k = keeper_make(&report->row_arena);
+    struct copier k = copier_make(&report->row_arena);
 
     t->texts++;
     t->blank += kind == EVENT_BLANK;
@@ -411,7 +413,7 @@ void report_count_text(struct report *report, enum event_kind kind, struct str p
     if (kind == EVENT_BROKEN) {
         t->broken++;
         if (!str_present(t->first_broken))
-            t->first_broken = keep_name(&k, place);
+            t->first_broken = copy_name(&k, place);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sums - events by a name, and what to do about a finding. */
+/* sums - totals of events by namespace or finding code, and the hints about findings. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int report_sums_init(struct report_sums *sums, size_t max, struct arena *arena)
     return sums->items != NULL && sums->slots != NULL ? 0 : -ENOMEM;
 }
 
-/* The entry of that name, made where there is none yet; NULL beyond the limit. */
+/* The entry of that name, a new one if necessary; NULL if the table is full. */
 static struct report_sum *find_sum(struct report_sums *sums, struct siphash_seed seed,
                                    struct str name, struct arena *arena)
 {
@@ -71,7 +71,7 @@ static int most_first(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
-/* The hash table is of no use afterwards. */
+/* The hash table is invalid afterwards. */
 void report_sums_sort(struct report_sums *sums)
 {
     if (sums->count > 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* times - how many decisions fell into each stretch of time. The stretches grow with what
- * they have to cover, so that a log of minutes and one of years take the same room. */
+/* times - counts decisions over time. The bars get wider as the time span grows, so that a log of
+ * minutes and one of years need the same memory. */
 
 #include "webhook/report/internal.h"
 
-/* Each a multiple of the one before, so that stretches join without being counted again. */
+/* Each is a multiple of the one before, so that whole bars can be joined. */
 static const int64_t widths_sec[] = {
     60, 300, 900, 3600, 10800, 21600, 86400, 604800, 2419200, 29030400, 2903040000,
 };
@@ -16,7 +16,7 @@ static int64_t floor_to(int64_t sec, int64_t width_sec)
     return sec - ((sec % width_sec) + width_sec) % width_sec;
 }
 
-/* Whether stretches of that width from the first moment on reach to the last one. */
+/* Whether the bars of that width reach from the first event to the last one. */
 static bool fits(const struct report_times *times, size_t width)
 {
     int64_t width_sec = widths_sec[width];
@@ -26,7 +26,7 @@ static bool fits(const struct report_times *times, size_t width)
            REPORT_MAX_BARS;
 }
 
-/* The same counts in stretches of that width, which begin where the first moment is. */
+/* Joins the counts into bars of that width, beginning at the first event. */
 static void join(struct report_times *times, size_t width)
 {
     struct report_times joined = {
