@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
-/* The report of `sandgate review --output html` and of the admin port's /denials.
- * Data stands in the page; nothing is fetched. Texts come from outside: they enter the page as text
- * nodes alone, and characters that would not show, or turn the line, show as escapes. */
+/* The report of `sandgate review --output html` and of /denials on the admin port.
+ * The data is in the page; nothing is fetched. Its texts are not trusted: they enter the page only as
+ * text nodes, and characters that are invisible or change the direction of text are shown as escapes. */
 (() => {
   const PAGE_ROWS = 100;
   const ROW_CODES = 8;
@@ -20,7 +20,7 @@
   const visible = (s) => String(s).replace(HIDDEN, escapeOne);
   const lines = (s) => String(s).split('\n').map(visible).join('\n');
 
-  /* make('td', {class: 'x'}, 'text', node, …): the one place where elements are made. */
+  /* make('td', {class: 'x'}, 'text', node, …): the only function that makes elements. */
   function make(name, attributes, ...children) {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -34,18 +34,19 @@
     return element;
   }
 
-  const say = (text) => { document.getElementById('said').textContent = text; };
+  /* Screen readers read it aloud. */
+  const announce = (text) => { document.getElementById('status').textContent = text; };
   const number = (n) => Number(n || 0).toLocaleString('en');
   const time = (t) => make('span', { class: 'time' }, moment(t));
   const moment = (t) => String(t || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
-  const verdicts = { denied: 'denied', violates: 'would be denied', unknown: 'not told', allowed: 'allowed' };
+  const verdicts = { denied: 'denied', violates: 'would be denied', unknown: 'unknown', allowed: 'allowed' };
   const replayWords = {
     same: ['same', 'The same packet, byte for byte.'],
-    'same, cut': ['same', 'The recorded packet is cut; its digest and what is left of it are the same.'],
-    differs: ['differs', 'Not what the planner decides; the first difference:'],
+    'same, cut': ['same', 'The recorded packet is cut; its digest and the remaining part are the same.'],
+    differs: ['differs', 'The planner decides differently; the first difference:'],
   };
   const plural = (n, one, many) => number(n) + ' ' + (n === 1 ? one : many);
-  /* Where a code or a name may break. */
+  /* Allows line breaks inside of a code or a name. */
   const breakable = (s) => String(s).split(/(?<=[./])/).flatMap((part, i) => i ? [make('wbr'), part] : [part]);
   const workload = (row) => row.workload || row.name || '(no name)';
   const codes = (row) => [...new Set((row.findings || []).map((f) => f.code))];
@@ -56,14 +57,14 @@
     try { return JSON.parse(json); } catch (_) { return undefined; }
   }
 
-  /* ---- what is counted ---- */
+  /* ---- totals ---- */
 
   function cards() {
     const s = data.summary;
     const items = [
       [number(s.denied), 'denied'],
       [number(s.violates), 'allowed, but would be denied'],
-      [number(s.rows), s.rows === 1 ? 'row: repeats are counted in it' : 'rows: repeats are counted in one'],
+      [number(s.rows), s.rows === 1 ? 'row; repeats are counted in it' : 'rows; repeats are counted in one row'],
       [number((data.namespaces || []).length), (data.namespaces || []).length === 1 ? 'namespace' : 'namespaces'],
     ];
     const replayed = rows.filter((r) => replayWords[r.replay]);
@@ -75,24 +76,24 @@
 
   function notes() {
     const s = data.summary;
-    const told = [
-      [s.broken + (s.torn || 0) + (s.tooLong || 0), 'texts could not be read' + (s.firstBroken ? ', the first at ' + s.firstBroken : '')],
-      [s.foreign, 'texts were no audit events'],
-      [s.unknown, 'requests failed, and the log does not say whose fault it was'],
-      [s.rowsLeftOut, 'decisions found no room in this report: narrow it by --since, --namespace or --finding'],
-      [s.detailsLeftOut, 'rows are without packet and input: narrow the report'],
-      [s.logTruncated, 'events were cut by the API server'],
-      [s.withoutBodies, 'events were read without their objects, which are no proper JSON'],
-      [s.untimed, 'decisions have no time that can be read'],
-      [s.lapsesLeftOut, 'ends of evidence found no room in this report'],
-      [s.changesLeftOut, 'changes found no room in this report'],
+    const losses = [
+      [s.broken + (s.torn || 0) + (s.tooLong || 0), 'lines could not be read' + (s.firstBroken ? ', the first at ' + s.firstBroken : '')],
+      [s.foreign, 'lines were neither audit events nor decisions'],
+      [s.unknown, 'requests failed, and the log does not say which component denied them'],
+      [s.rowsLeftOut, 'decisions are over the limit of this report: use --since, --namespace or --finding'],
+      [s.detailsLeftOut, 'rows have no packet and input, because of the memory limit: use --since, --namespace or --finding'],
+      [s.logTruncated, 'events were truncated by the API server'],
+      [s.withoutBodies, 'events were read without their objects, which are not valid JSON'],
+      [s.untimed, 'decisions have no valid time'],
+      [s.lapsesLeftOut, 'ends of evidence are over the limit of this report'],
+      [s.changesLeftOut, 'changes are over the limit of this report'],
     ].filter(([n]) => n > 0);
-    if (!told.length) return null;
-    return make('div', { class: 'notes' }, make('h2', {}, 'What is not in it'),
-                make('ul', {}, told.map(([n, what]) => make('li', {}, number(n) + ' ' + what))));
+    if (!losses.length) return null;
+    return make('div', { class: 'notes' }, make('h2', {}, 'What this report does not show'),
+                make('ul', {}, losses.map(([n, what]) => make('li', {}, number(n) + ' ' + what))));
   }
 
-  /* Bars of SVG: what was denied, and on top what would be. */
+  /* A bar chart in SVG: denied requests, and on top of them those that would be denied. */
   function timeline() {
     const t = data.timeline;
     if (!t || !t.denied.length) return null;
@@ -122,8 +123,8 @@
     });
     const end = new Date(Date.parse(t.from) + t.denied.length * t.widthSeconds * 1000).toISOString();
     return make('section', {}, make('h2', {}, 'Over time'), svg,
-                make('p', { class: 'small' }, 'From ' + moment(t.from) + ' to ' + moment(end) + ', a bar is ' +
-                     span(t.widthSeconds) + ', the highest ' + number(most) + '. Red: denied. Ochre: allowed, but would be denied.'));
+                make('p', { class: 'small' }, 'From ' + moment(t.from) + ' to ' + moment(end) + '. Each bar is ' +
+                     span(t.widthSeconds) + '; the highest bar has ' + number(most) + '. Red: denied. Ochre: allowed, but would be denied.'));
   }
 
   function span(seconds) {
@@ -151,7 +152,7 @@
       table(['Namespace', 'Denied', 'Would be denied'], (data.namespaces || []).slice(0, 50).map((n) =>
         [pick('namespace', n.namespace), num(n.denied), num(n.violates)])));
     const findings = !(data.findings || []).length ? null : make('section', {}, make('h2', {}, 'By finding'),
-      table(['Finding', 'Times', 'What to do'], (data.findings || []).slice(0, 50).map((f) =>
+      table(['Finding', 'Count', 'What to do'], (data.findings || []).slice(0, 50).map((f) =>
         [pick('finding', f.code), num(f.denied + f.violates + (f.other || 0)), f.whatToDo || ''])));
     return make('div', { class: 'two' }, namespaces, findings);
   }
@@ -168,12 +169,12 @@
                 make('tbody', {}, lines_.map((l) => make('tr', {}, l.map(cell)))));
   }
 
-  function lapses() {
+  function expiries() {
     if (!(data.lapses || []).length) return null;
     return make('section', {}, make('h2', {}, 'Evidence that ends soon'),
-      table(['What', 'Name', 'Ends', 'Seen last'], data.lapses.map((l) =>
+      table(['What', 'Name', 'Ends', 'Last used'], data.lapses.map((l) =>
         [l.kind, l.name, time(l.endsAt), time(l.lastSeen)]), 'wide'),
-      make('p', { class: 'small' }, 'Sign it anew before: pods that stand on it are denied from then on.'));
+      make('p', { class: 'small' }, 'Sign these documents again before they end: after that, pods that need them are denied.'));
   }
 
   function changes() {
@@ -186,11 +187,11 @@
       : null;
     const found = [list('New', [...(c.newWorkloads || []), ...(c.newFindings || [])]),
                    list('Gone', [...(c.goneWorkloads || []), ...(c.goneFindings || [])])].filter(Boolean);
-    return make('section', {}, make('h2', {}, 'What changed since ' + c.since),
-                found.length ? found : make('p', {}, 'Nothing is new, and nothing is gone.'));
+    return make('section', {}, make('h2', {}, 'Changes since ' + c.since),
+                found.length ? found : make('p', {}, 'No changes.'));
   }
 
-  /* ---- the table of all ---- */
+  /* ---- the table of all rows ---- */
 
   function haystack(row) {
     if (row.haystack === undefined)
@@ -248,10 +249,10 @@
       cell('Workload', [make('a', { href: '#/row/' + rows.indexOf(row) }, (row.kind || '') + '/' + workload(row)),
         row.dryRun ? make('span', { class: 'small' }, ' dry run') : null]),
       cell('Namespace', row.namespace || ''),
-      cell('What', [make('span', { class: row.verdict }, verdicts[row.verdict] || row.verdict), ' ', make('span', { class: 'small' }, row.outcome)]),
+      cell('Verdict', [make('span', { class: row.verdict }, verdicts[row.verdict] || row.verdict), ' ', make('span', { class: 'small' }, row.outcome)]),
       cell('Findings', [...codes(row).slice(0, ROW_CODES).map((c) => make('div', { class: 'code' }, breakable(c))),
         codes(row).length > ROW_CODES ? make('div', { class: 'small' }, 'and ' + number(codes(row).length - ROW_CODES) + ' more') : null]),
-      cell('Times', number(row.count), 'number'),
+      cell('Count', number(row.count), 'number'),
       cell('Last', time(row.last)));
   }
 
@@ -260,9 +261,9 @@
     const found = matching();
     place.replaceChildren(
       make('table', { class: 'wide' },
-        make('caption', {}, number(found.length) + ' of ' + number(rows.length) + ' rows; equal ones of one workload are one row'),
-        make('thead', {}, make('tr', {}, head('Workload', 'workload'), head('Namespace', 'namespace'), head('What'),
-          head('Findings'), head('Times', 'count', 'number'), head('Last', 'last'))),
+        make('caption', {}, number(found.length) + ' of ' + number(rows.length) + ' rows; equal decisions about one workload are one row'),
+        make('thead', {}, make('tr', {}, head('Workload', 'workload'), head('Namespace', 'namespace'), head('Verdict'),
+          head('Findings'), head('Count', 'count', 'number'), head('Last', 'last'))),
         make('tbody', {}, found.slice(0, shown).map(line))),
       ...(found.length > shown
         ? [make('p', {}, make('button', { type: 'button', class: 'button', id: 'more', click: () => {
@@ -272,18 +273,18 @@
             document.querySelectorAll('#rows tbody a')[first].focus();
           } }, 'Show ' + number(Math.min(PAGE_ROWS, found.length - shown)) + ' more'))]
         : []));
-    say(plural(found.length, 'row', 'rows'));
+    announce(plural(found.length, 'row', 'rows'));
   }
 
   function overview() {
-    document.title = 'Sandgate: what was denied';
-    main.replaceChildren(...[cards(), notes(), timeline(), rows.length ? sums() : null, lapses(), changes(),
-      make('section', {}, make('h2', { id: 'denials', tabindex: '-1' }, rows.length ? 'All of them' : 'Nothing was denied'),
+    document.title = 'Sandgate: denied requests';
+    main.replaceChildren(...[cards(), notes(), timeline(), rows.length ? sums() : null, expiries(), changes(),
+      make('section', {}, make('h2', { id: 'denials', tabindex: '-1' }, rows.length ? 'All rows' : 'No denied requests'),
         rows.length ? controls() : null, make('div', { id: 'rows' }))].filter(Boolean));
     if (rows.length) fill();
   }
 
-  /* ---- one of them ---- */
+  /* ---- one row ---- */
 
   function facts(pairs) {
     return make('dl', {}, pairs.filter(([, v]) => v !== undefined && v !== null && v.length !== 0).flatMap(([k, v]) =>
@@ -294,21 +295,21 @@
     ? (v.length ? v.map((x) => typeof x === 'string' ? x : JSON.stringify(x)).join(', ') : 'none')
     : typeof v === 'object' ? JSON.stringify(v) : String(v);
 
-  function asked(input) {
+  function requested(input) {
     const r = input && input.workload && input.workload.requirements;
-    if (!r || typeof r !== 'object') return make('p', {}, 'Nothing: no requirements were found.');
+    if (!r || typeof r !== 'object') return make('p', {}, 'No requirements were found.');
     return facts(Object.entries(r).map(([k, v]) => [k, show(v)]));
   }
 
   function admitted(input) {
     const b = input && input.baseline;
     if (!b || typeof b !== 'object' || !Object.keys(b).length)
-      return make('p', {}, 'No baseline set a ceiling.');
+      return make('p', {}, 'No baseline sets a limit.');
     return facts(Object.entries(b).map(([k, v]) => [k, show(v)]));
   }
 
   function refused(row) {
-    if (!(row.findings || []).length) return make('p', {}, 'Nothing.');
+    if (!(row.findings || []).length) return make('p', {}, 'There are no findings.');
     return make('ul', {}, row.findings.map((f) => make('li', {},
       make('span', { class: 'code' }, f.code), f.place ? ' at ' + f.place : '', ': ' + (f.message || ''),
       hints.get(f.code) ? make('div', { class: 'small' }, 'What to do: ' + hints.get(f.code)) : null)),
@@ -323,8 +324,8 @@
     return make('section', {},
       make('div', { class: 'raw' }, make('h3', {}, name),
         make('button', { type: 'button', class: 'button', 'data-copy': name, click: async () => {
-          place.textContent = await copy(text) ? 'copied' : 'this browser does not let a page copy: select the text';
-          say(name + ' ' + place.textContent);
+          place.textContent = await copy(text) ? 'copied' : 'this browser does not allow pages to copy: select the text';
+          announce(name + ' ' + place.textContent);
         } }, 'Copy ' + name.toLowerCase()), place),
       make('pre', { tabindex: '0', 'aria-label': name }, JSON.stringify(parsed === undefined ? text : parsed, null, 2).split('\n').map((l) => [l, make('br')]).flat().slice(0, -1)));
   }
@@ -351,25 +352,25 @@
     const title = (row.namespace ? row.namespace + '/' : '') + (row.kind || '') + '/' + workload(row);
     document.title = 'Sandgate: ' + visible(title);
     main.replaceChildren(...[
-      make('p', {}, make('a', { href: '#/', id: 'back' }, 'Back to all')),
+      make('p', {}, make('a', { href: '#/', id: 'back' }, 'Back to the overview')),
       make('h2', { id: 'title', tabindex: '-1' }, title),
       make('p', {}, make('span', { class: row.verdict }, verdicts[row.verdict] || row.verdict), ' (' + (row.outcome || '') + '), ',
         row.count > 1 ? number(row.count) + ' times from ' + moment(row.first) + ' to ' + moment(row.last) : moment(row.first),
         row.dryRun ? ', dry run' : ''),
-      row.message ? make('pre', { tabindex: '0', 'aria-label': 'What the user was told' }, ...lines(row.message).split('\n').flatMap((l) => [l, make('br')]).slice(0, -1)) : null,
+      row.message ? make('pre', { tabindex: '0', 'aria-label': 'Message to the user' }, ...lines(row.message).split('\n').flatMap((l) => [l, make('br')]).slice(0, -1)) : null,
       advice(row),
       make('div', { class: 'grid3' },
-        make('section', { class: 'box' }, make('h3', {}, 'Asked for'), asked(input)),
+        make('section', { class: 'box' }, make('h3', {}, 'Requested'), requested(input)),
         make('section', { class: 'box' }, make('h3', {}, 'Admitted by baselines'), admitted(input)),
-        make('section', { class: 'box' }, make('h3', {}, 'Refused, and why'), refused(row)),
+        make('section', { class: 'box' }, make('h3', {}, 'Refused, with reasons'), refused(row)),
         make('section', { class: 'box' }, make('h3', {}, 'Residual risk'), risk(profile)),
         make('section', { class: 'box' }, make('h3', {}, 'Evidence'), evidence(row, profile)),
-        make('section', { class: 'box' }, make('h3', {}, 'Who and what'), facts([
+        make('section', { class: 'box' }, make('h3', {}, 'Request'), facts([
           ['Users', more((row.users || []).join(', '), row.usersLeftOut)], ['Operation', row.operation],
           ['Images', [...(row.images || []).map((i) => make('div', { class: 'code' }, i)), ...(row.imagesLeftOut ? ['and more'] : [])]],
           ['Level', row.level], ['Webhook', row.webhook], ['Audit ID or uid', row.id], ['Source', row.source], ['Error', row.error]]))),
       make('h3', {}, 'Planned again'),
-      make('p', {}, replay ? make('span', { class: replay[0] }, replay[1]) : 'Not planned again: the record has no whole input and packet.',
+      make('p', {}, replay ? make('span', { class: replay[0] }, replay[1]) : 'Not planned again: the record has no complete input and packet.',
         row.replayDiffers ? ' ' + row.replayDiffers : ''),
       raw('Packet', row.packet), row.packetSha256 ? make('p', { class: 'small code' }, row.packetSha256) : null, raw('Input', row.input),
     ].filter(Boolean));
