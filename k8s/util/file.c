@@ -18,13 +18,12 @@
 
 #define MAX_NAMES SIZE_MAX /* no limit here; the arena can have one */
 
-static void close_fd(const int *fd)
+void file_close(int *fd)
 {
     if (*fd >= 0)
         (void)close(*fd);
+    *fd = -1;
 }
-
-#define cleanup_fd __attribute__((cleanup(close_fd)))
 
 /* Identifies the directory that `..data` points to; zeros where there is no `..data`. */
 static void identify_data(int folder_fd, dev_t *ret_dev, ino_t *ret_ino)
@@ -126,9 +125,7 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
     return 0;
 }
 
-/* Reads until the end of the file, or until capacity bytes are there. A short read is not an end.
- */
-static int read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
+int file_read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
 {
     size_t len = 0;
 
@@ -168,7 +165,7 @@ static int read_at(int folder_fd, const char *name, size_t max_bytes, struct are
     bytes = arena_alloc(arena, capacity, 1);
     if (bytes == NULL)
         return -ENOMEM;
-    r = read_full(fd, bytes, capacity, &len);
+    r = file_read_full(fd, bytes, capacity, &len);
     if (r < 0)
         return r;
     if (len == capacity)

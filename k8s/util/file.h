@@ -57,6 +57,17 @@ int file_read(const struct file_folder *folder, const char *name, size_t max_byt
 int file_read_path(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_bytes)
     __attribute__((warn_unused_result, nonnull));
 
+/*
+ * Reads from an open descriptor until the end of the file, or until capacity bytes are there. A
+ * short read is not an end; a read that a signal interrupts is repeated. Negative errno of read().
+ */
+int file_read_full(int fd, char *bytes, size_t capacity, size_t *ret_len)
+    __attribute__((warn_unused_result, nonnull));
+
+/* Closes a descriptor and sets it to -1. Does nothing for a negative one. */
+void file_close(int *fd) __attribute__((nonnull));
+#define cleanup_fd __attribute__((cleanup(file_close)))
+
 /* A file name for output: each byte that is not printable ASCII, and so could control a terminal,
  * is replaced by `?`. An absent text when out of memory. */
 struct str file_shown_name(const char *name, struct arena *arena)
