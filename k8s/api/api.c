@@ -5,25 +5,6 @@
 #include <stdlib.h>
 
 #include "k8s/api/internal.h"
-#include "planner/base/buffer.h"
-
-#define MAX_ENCODED_BYTES (1024 * 1024)
-
-struct str api_encode(struct arena *arena, struct str text)
-{
-    struct buffer out = buffer_make(arena, MAX_ENCODED_BYTES);
-
-    for (size_t i = 0; i < text.len; i++) {
-        const char c = text.ptr[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '-' || c == '.' || c == '_' || c == '~')
-            buffer_add_char(&out, c);
-        else
-            buffer_add_format(&out, "%%%02X", (unsigned)(unsigned char)c);
-    }
-    return buffer_text(&out);
-}
 
 /* ---- where the server is ---- */
 

@@ -42,7 +42,7 @@ enum api_method { API_GET = 1, API_POST, API_PUT, API_PATCH, API_DELETE };
 
 struct api_request {
     enum api_method method;
-    struct str path;         /* "/api/v1/configmaps?limit=100": encoded already, see api_encode() */
+    struct str path;         /* "/api/v1/configmaps?limit=100": percent-encoded (k8s/util/percent.h) */
     struct str content_type; /* of body; absent without one */
     struct str body;
     uint64_t deadline_msec; /* 0: none */
@@ -97,8 +97,5 @@ int api_loop_turn(struct api_loop *loop, uint32_t timeout_msec)
     __attribute__((warn_unused_result, nonnull));
 /* From any thread, or a signal handler's thread: the current or next turn ends at once. */
 void api_loop_wake(struct api_loop *loop);
-
-/* Percent-encoding of a path segment or a query value. Absent on failure. */
-struct str api_encode(struct arena *arena, struct str text);
 
 #endif

@@ -5,6 +5,7 @@
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/http_status.h"
+#include "k8s/util/percent.h"
 
 static void end_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int result)
 {
@@ -208,7 +209,7 @@ static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64
         .on_bytes = take_bytes,
         .context = read,
     };
-    struct str name = api_encode(&arena, read_namespace(read));
+    struct str name = percent_encode(&arena, read_namespace(read));
     int r = 0;
 
     if (!str_present(name))

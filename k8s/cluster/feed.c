@@ -7,6 +7,7 @@
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/http_status.h"
+#include "k8s/util/percent.h"
 
 static int make_options(struct cluster *cluster, struct cluster_feed *feed,
                         struct reflector_options *ret_options)
@@ -14,7 +15,7 @@ static int make_options(struct cluster *cluster, struct cluster_feed *feed,
     struct arena *arena = &cluster->arena;
     bool is_evidence = feed->kind == CLUSTER_CONFIG_MAPS;
     bool is_named = feed->namespace_name.len > 0;
-    struct str name = is_named ? api_encode(arena, feed->namespace_name) : STR("");
+    struct str name = is_named ? percent_encode(arena, feed->namespace_name) : STR("");
     struct reflector_options options = {
         .path = is_evidence ? STR("/api/v1/configmaps") : STR("/api/v1/namespaces"),
         .selector = is_evidence ? STR(CLUSTER_SELECTOR) : STR(""),

@@ -6,6 +6,7 @@
 
 #include "k8s/reflector/internal.h"
 #include "k8s/util/http_status.h"
+#include "k8s/util/percent.h"
 #include "planner/base/buffer.h"
 
 #define MAX_REFUSED_WATCHES 3 /* answered with an error: then a list */
@@ -128,20 +129,6 @@ static void begin_listing(struct reflector *reflector)
     };
 }
 
-/* Percent-encoding of a query's value: tokens and versions are the server's own texts. */
-static void add_encoded(struct buffer *b, struct str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '-' || c == '_' || c == '.' || c == '~')
-            buffer_add_char(b, (char)c);
-        else
-            buffer_add_format(b, "%%%02X", c);
-    }
-}
-
 static void add_list_query(struct reflector *reflector, struct buffer *b)
 {
     const struct reflector_listing *listing = &reflector->listing;
@@ -150,13 +137,13 @@ static void add_list_query(struct reflector *reflector, struct buffer *b)
         buffer_add_format(b, "&limit=%d", REFLECTOR_PAGE_ITEMS);
     if (listing->token != NULL) {
         buffer_add(b, STR("&continue="));
-        add_encoded(b, str_of(listing->token));
+        percent_add(b, str_of(listing->token));
         return; /* which says the version too */
     }
     if (reflector->latest)
         return;
     buffer_add(b, STR("&resourceVersion="));
-    add_encoded(b, reflector->version[0] != '\0' ? str_of(reflector->version) : STR("0"));
+    percent_add(b, reflector->version[0] != '\0' ? str_of(reflector->version) : STR("0"));
 }
 
 static void add_watch_query(struct reflector *reflector, struct buffer *b, uint32_t timeout_sec)
@@ -166,7 +153,7 @@ static void add_watch_query(struct reflector *reflector, struct buffer *b, uint3
         buffer_add(b, STR("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
     } else {
         buffer_add(b, STR("&resourceVersion="));
-        add_encoded(b, str_of(reflector->version));
+        percent_add(b, str_of(reflector->version));
     }
     buffer_add_format(b, "&timeoutSeconds=%u", timeout_sec);
 }

@@ -99,13 +99,3 @@ Test(api_memory, every_failing_allocation_is_an_error)
     (void)pthread_join(thread, NULL);
     (void)close(listener);
 }
-
-Test(api_memory, path_segments_are_encoded)
-{
-    cleanup_arena struct arena arena = {0};
-
-    cr_expect(str_equal(api_encode(&arena, STR("aZ09-._~")), STR("aZ09-._~")));
-    cr_expect(str_equal(api_encode(&arena, STR("a/b c=&?%\xc3\xa9")),
-                        STR("a%2Fb%20c%3D%26%3F%25%C3%A9")));
-    cr_expect(str_equal(api_encode(&arena, STR("")), STR("")));
-}

@@ -4,7 +4,7 @@
 
 /*
  * self_fake - an API server with two objects, a Secret and a ValidatingWebhookConfiguration. It
- * replaces k8s/api if the program is linked with --wrap=api_do,--wrap=api_encode.
+ * replaces k8s/api if the program is linked with --wrap=api_do.
  */
 
 #include <pthread.h>

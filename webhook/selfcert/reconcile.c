@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "k8s/util/percent.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/http_status.h"
 #include "webhook/selfcert/bundle.h"
@@ -131,8 +132,8 @@ static int call(struct pass *pass, enum api_method method, struct str path, stru
 
 static struct str secret_path(struct pass *pass, const char *query)
 {
-    struct str space = api_encode(&pass->arena, pass->config->policy.own_namespace);
-    struct str name = api_encode(&pass->arena, pass->config->self.secret);
+    struct str space = percent_encode(&pass->arena, pass->config->policy.own_namespace);
+    struct str name = percent_encode(&pass->arena, pass->config->self.secret);
 
     if (!str_present(space) || !str_present(name))
         return (struct str){0};
@@ -142,7 +143,7 @@ static struct str secret_path(struct pass *pass, const char *query)
 
 static struct str webhooks_path(struct pass *pass, const char *query)
 {
-    struct str name = api_encode(&pass->arena, pass->config->self.webhook_configuration);
+    struct str name = percent_encode(&pass->arena, pass->config->self.webhook_configuration);
 
     if (!str_present(name))
         return (struct str){0};
