@@ -100,8 +100,8 @@ static void publish_status(struct cluster *cluster)
         const struct reflector *reflector = cluster->feeds[i].reflector;
         uint64_t lists = reflector_list_count(reflector);
 
-        if (reflector_heard_msec(reflector) < heard_msec)
-            heard_msec = reflector_heard_msec(reflector);
+        if (reflector_last_event_msec(reflector) < heard_msec)
+            heard_msec = reflector_last_event_msec(reflector);
         relists += lists > 0 ? lists - 1 : 0;
         failures += reflector_failure_count(reflector);
         known[cluster->feeds[i].kind] += reflector_object_count(reflector);

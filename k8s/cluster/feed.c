@@ -117,7 +117,7 @@ bool cluster_feeds_listed(const struct cluster *cluster)
 
 static uint64_t silent_sec(const struct cluster_feed *feed, uint64_t now_msec)
 {
-    uint64_t heard_msec = reflector_heard_msec(feed->reflector);
+    uint64_t heard_msec = reflector_last_event_msec(feed->reflector);
 
     if (heard_msec == 0)
         heard_msec = feed->failing ? feed->failing_msec : now_msec;
@@ -147,7 +147,7 @@ static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
 {
     uint64_t lists = reflector_list_count(feed->reflector);
 
-    if (feed->failing && reflector_heard_msec(feed->reflector) > feed->failing_msec) {
+    if (feed->failing && reflector_last_event_msec(feed->reflector) > feed->failing_msec) {
         const struct cluster_event event = {
             .kind = CLUSTER_RECOVERED,
             .what = feed->what,

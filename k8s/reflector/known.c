@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * known - the known objects, and the rules by which a list, the watch and a merge change them.
+ *
+ * Versions cannot be ordered, only compared for equality. So the order of changes is taken from a
+ * count of changes: what changed after a list or merge began is newer than its content.
+ */
 #define _GNU_SOURCE /* tdestroy() */
+#include <assert.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -27,21 +34,22 @@ static struct reflector_entry *find(void *const *tree, const struct reflector_ob
 static void ring_add(struct reflector_entry **first, struct reflector_entry *entry)
 {
     if (*first == NULL) {
-        *first = entry->before = entry->after = entry;
+        *first = entry->previous = entry->next = entry;
         return;
     }
-    entry->before = (*first)->before;
-    entry->after = *first;
-    entry->before->after = entry;
-    entry->after->before = entry;
+    entry->previous = (*first)->previous;
+    entry->next = *first;
+    entry->previous->next = entry;
+    entry->next->previous = entry;
 }
 
 static void ring_remove(struct reflector_entry **first, struct reflector_entry *entry)
 {
-    entry->before->after = entry->after;
-    entry->after->before = entry->before;
+    assert(*first != NULL && entry->next->previous == entry && entry->previous->next == entry);
+    entry->previous->next = entry->next;
+    entry->next->previous = entry->previous;
     if (*first == entry)
-        *first = entry->after != entry ? entry->after : NULL;
+        *first = entry->next != entry ? entry->next : NULL;
 }
 
 static struct reflector_entry *entry_new(const struct reflector_object *object)
@@ -65,7 +73,7 @@ static bool has_version(const struct reflector_entry *entry, struct str version)
     return str_equal((struct str){.ptr = entry->version, .len = entry->version_len}, version);
 }
 
-/* Whether what is known is as new as what comes, or newer. */
+/* Whether the known state is at least as new as the change. Also notes that the change was seen. */
 static bool is_known(struct reflector_entry *entry, struct str version,
                      struct reflector_change change)
 {
@@ -75,13 +83,13 @@ static bool is_known(struct reflector_entry *entry, struct str version,
     case REFLECTOR_BY_LIST:
         entry->round = change.round;
         if (entry->ahead && entry->changed > change.since)
-            return true; /* the merge began behind the list */
+            return true; /* the merge began after the list */
         entry->ahead = false;
         return same && !change.again;
     case REFLECTOR_BY_WATCH:
         if (!entry->ahead)
             return same;
-        entry->ahead = !same; /* what comes before that version is older */
+        entry->ahead = !same; /* until the watch reaches that version, its events are older */
         return true;
     case REFLECTOR_BY_MERGE:
     default:
@@ -89,13 +97,13 @@ static bool is_known(struct reflector_entry *entry, struct str version,
     }
 }
 
-/* Whether the watch dropped it since a merge began. */
+/* Whether the watch dropped the object since the merge began. */
 static bool is_dropped_since(const struct reflector_known *known,
                              const struct reflector_object *object, uint64_t since)
 {
-    const struct reflector_entry *tomb = find(&known->tomb_tree, object);
+    const struct reflector_entry *tombstone = find(&known->tombstone_tree, object);
 
-    return tomb != NULL && tomb->changed > since;
+    return tombstone != NULL && tombstone->changed > since;
 }
 
 static int put_new(struct reflector_known *known, struct reflector_entry *entry)
@@ -145,17 +153,17 @@ int reflector_known_put(struct reflector_known *known, const struct reflector_si
     return 0;
 }
 
-/* Remembers that it was dropped, as long as a merge may bring it again. */
-static void bury(struct reflector_known *known, struct reflector_entry *entry)
+/* Remembers a dropped object while a merge is open, so that the merge does not bring it back. */
+static void add_tombstone(struct reflector_known *known, struct reflector_entry *entry)
 {
     struct reflector_entry *const *node = NULL;
     struct reflector_entry *older = NULL;
 
-    if (known->merge_count > 0 && known->tomb_count < REFLECTOR_MAX_TOMBS)
-        node = tsearch(entry, &known->tomb_tree, order_entries);
+    if (known->merge_count > 0 && known->tombstone_count < REFLECTOR_MAX_TOMBSTONES)
+        node = tsearch(entry, &known->tombstone_tree, order_entries);
     if (node == NULL) {
         if (known->merge_count > 0)
-            known->tombs_lost = entry->changed;
+            known->tombstones_lost = entry->changed;
         free(entry);
         return;
     }
@@ -165,8 +173,8 @@ static void bury(struct reflector_known *known, struct reflector_entry *entry)
         free(entry);
         return;
     }
-    ring_add(&known->first_tomb, entry);
-    known->tomb_count++;
+    ring_add(&known->first_tombstone, entry);
+    known->tombstone_count++;
 }
 
 static void drop_entry(struct reflector_known *known, const struct reflector_sink *sink,
@@ -176,9 +184,10 @@ static void drop_entry(struct reflector_known *known, const struct reflector_sin
     entry->value = NULL;
     (void)tdelete(entry, &known->tree, order_entries);
     ring_remove(&known->first, entry);
+    assert(known->count > 0);
     known->count--;
     entry->changed = ++known->changes;
-    bury(known, entry);
+    add_tombstone(known, entry);
 }
 
 void reflector_known_drop(struct reflector_known *known, const struct reflector_sink *sink,
@@ -188,7 +197,7 @@ void reflector_known_drop(struct reflector_known *known, const struct reflector_
 
     if (entry == NULL)
         return;
-    /* a merge has seen what came behind this end */
+    /* the merge has read an object that was created after this deletion */
     if (entry->ahead && !has_version(entry, object->resource_version))
         return;
     drop_entry(known, sink, entry);
@@ -201,17 +210,17 @@ void reflector_known_sweep(struct reflector_known *known, const struct reflector
     size_t count = known->count;
 
     for (size_t i = 0; i < count; i++) {
-        struct reflector_entry *after = entry->after;
+        struct reflector_entry *next = entry->next;
 
         if (entry->round != list.round && !(entry->ahead && entry->changed > list.since))
             drop_entry(known, sink, entry);
-        entry = after;
+        entry = next;
     }
 }
 
 static void keep_entry(void *entry)
 {
-    (void)entry; /* the trees only borrow */
+    (void)entry; /* the trees do not own their entries */
 }
 
 static void ring_free(struct reflector_entry **first)
@@ -224,26 +233,26 @@ static void ring_free(struct reflector_entry **first)
     }
 }
 
-static void tombs_done(struct reflector_known *known)
+static void free_tombstones(struct reflector_known *known)
 {
-    tdestroy(known->tomb_tree, keep_entry);
-    known->tomb_tree = NULL;
-    known->tomb_count = 0;
-    known->tombs_lost = 0;
-    ring_free(&known->first_tomb);
+    tdestroy(known->tombstone_tree, keep_entry);
+    known->tombstone_tree = NULL;
+    known->tombstone_count = 0;
+    known->tombstones_lost = 0;
+    ring_free(&known->first_tombstone);
 }
 
 void reflector_known_done(struct reflector_known *known, const struct reflector_sink *sink)
 {
     struct reflector_entry *entry = known->first;
 
-    for (size_t i = 0; i < known->count; i++, entry = entry->after)
+    for (size_t i = 0; i < known->count; i++, entry = entry->next)
         sink->drop(sink->context, entry->value);
     tdestroy(known->tree, keep_entry);
     known->tree = NULL;
     known->count = 0;
     ring_free(&known->first);
-    tombs_done(known);
+    free_tombstones(known);
 }
 
 void reflector_known_open(struct reflector_known *known)
@@ -253,7 +262,8 @@ void reflector_known_open(struct reflector_known *known)
 
 void reflector_known_close(struct reflector_known *known)
 {
+    assert(known->merge_count > 0);
     known->merge_count--;
     if (known->merge_count == 0)
-        tombs_done(known);
+        free_tombstones(known);
 }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list - finds the items of a list in a stream of bytes.
+ *
+ * Only brackets and strings are followed here; the parser checks the syntax of each item, and of
+ * the rest at the end.
+ */
 #include "k8s/reflector/list.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,27 +15,28 @@
 #include "k8s/reflector/reflector.h"
 
 #define TEXT_FIRST_BYTES 4096
-#define TEXT_KEPT_BYTES 65536 /* from one item to the next */
-#define ITEMS_DEPTH 2         /* inside of the root and of its list */
+#define TEXT_KEPT_BYTES 65536 /* larger buffers are freed after an item */
+#define ITEMS_DEPTH 2         /* inside the root and its list */
 
 int reflector_text_add(struct reflector_text *text, struct str bytes)
 {
-    size_t room = text->room > 0 ? text->room : TEXT_FIRST_BYTES;
+    size_t capacity = text->capacity > 0 ? text->capacity : TEXT_FIRST_BYTES;
     char *grown = NULL;
 
     if (bytes.len == 0)
         return 0;
     if (bytes.len > REFLECTOR_MAX_OBJECT_BYTES - text->len)
         return -EMSGSIZE;
-    while (room < text->len + bytes.len)
-        room *= 2;
-    if (room > text->room) {
-        grown = realloc(text->ptr, room);
+    while (capacity < text->len + bytes.len)
+        capacity *= 2;
+    if (capacity > text->capacity) {
+        grown = realloc(text->ptr, capacity);
         if (grown == NULL)
             return -ENOMEM;
         text->ptr = grown;
-        text->room = room;
+        text->capacity = capacity;
     }
+    assert(bytes.len <= text->capacity - text->len);
     memcpy(text->ptr + text->len, bytes.ptr, bytes.len);
     text->len += bytes.len;
     return 0;
@@ -37,7 +45,7 @@ int reflector_text_add(struct reflector_text *text, struct str bytes)
 void reflector_text_clear(struct reflector_text *text)
 {
     text->len = 0;
-    if (text->room > TEXT_KEPT_BYTES)
+    if (text->capacity > TEXT_KEPT_BYTES)
         reflector_text_done(text);
 }
 
@@ -67,7 +75,7 @@ void reflector_list_done(struct reflector_list *list)
     reflector_text_done(&list->item);
 }
 
-/* One call's walk over its bytes. What lies between `from` and `p` is not kept yet. */
+/* A walk over the bytes of one call. The bytes from `from` to `p` are not stored yet. */
 struct walk {
     struct reflector_list *list;
     const char *from, *p, *end;
@@ -80,7 +88,7 @@ static bool in_item(const struct reflector_list *list)
     return list->in_items && list->depth > ITEMS_DEPTH;
 }
 
-static int keep(struct walk *walk)
+static int store(struct walk *walk)
 {
     struct reflector_list *list = walk->list;
     struct str bytes = {.ptr = walk->from, .len = (size_t)(walk->p - walk->from)};
@@ -89,17 +97,18 @@ static int keep(struct walk *walk)
     return reflector_text_add(in_item(list) ? &list->item : &list->head, bytes);
 }
 
-static size_t head_place(const struct walk *walk)
+static size_t position_in_head(const struct walk *walk)
 {
     return walk->list->head.len + (size_t)(walk->p - walk->from);
 }
 
 /* Whether the head ends with `"items":`. */
-static bool is_behind_items(const struct reflector_list *list)
+static bool is_after_items(const struct reflector_list *list)
 {
     struct str head = reflector_text_str(&list->head);
     struct str rest = {.ptr = head.ptr + list->name_begin, .len = head.len - list->name_begin};
 
+    assert(list->name_begin <= head.len);
     if (!str_starts_with(rest, STR("\"items\"")))
         return false;
     rest = str_trim((struct str){.ptr = rest.ptr + 7, .len = rest.len - 7});
@@ -112,13 +121,13 @@ static int open_bracket(struct walk *walk, bool is_list)
     int r = 0;
 
     if (list->depth < ITEMS_DEPTH || (list->in_items && list->depth == ITEMS_DEPTH)) {
-        r = keep(walk);
+        r = store(walk);
         if (r < 0)
             return r;
         if (list->in_items)
             r = reflector_text_add(&list->head, STR("0"));
         else if (is_list && list->depth == 1)
-            list->in_items = is_behind_items(list);
+            list->in_items = is_after_items(list);
     }
     list->depth++;
     walk->p++;
@@ -131,17 +140,17 @@ static int close_bracket(struct walk *walk)
     int r = 0;
 
     if (list->in_items && list->depth == ITEMS_DEPTH) {
-        r = keep(walk);
+        r = store(walk);
         list->in_items = false;
     } else if (list->in_items && list->depth == ITEMS_DEPTH + 1) {
         walk->p++;
-        r = keep(walk);
+        r = store(walk);
         walk->p--;
         if (r == 0)
             r = walk->take(walk->context, reflector_text_str(&list->item));
         reflector_text_clear(&list->item);
     }
-    if (list->depth > 0) /* else the head is no document, which is seen at the end */
+    if (list->depth > 0) /* else the syntax is wrong, which the parser finds at the end */
         list->depth--;
     walk->p++;
     return r;
@@ -171,7 +180,7 @@ static int walk_byte(struct walk *walk)
     switch (*walk->p) {
     case '"':
         if (list->depth == 1)
-            list->name_begin = head_place(walk);
+            list->name_begin = position_in_head(walk);
         list->in_string = true;
         break;
     case '{':
@@ -211,5 +220,5 @@ int reflector_list_bytes(struct reflector_list *list, struct str bytes,
         if (r < 0)
             return r;
     }
-    return keep(&walk);
+    return store(&walk);
 }

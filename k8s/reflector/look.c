@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a reflector. */
+/* look - answers questions about a reflector. */
 #include "k8s/reflector/internal.h"
 
 bool reflector_listed(const struct reflector *reflector)
@@ -12,9 +12,9 @@ bool reflector_listing(const struct reflector *reflector)
     return reflector->listing.begun;
 }
 
-uint64_t reflector_heard_msec(const struct reflector *reflector)
+uint64_t reflector_last_event_msec(const struct reflector *reflector)
 {
-    return reflector->heard_msec;
+    return reflector->last_event_msec;
 }
 
 size_t reflector_object_count(const struct reflector *reflector)
@@ -44,7 +44,7 @@ int reflector_each(struct reflector *reflector,
 {
     struct reflector_entry *entry = reflector->known.first;
 
-    for (size_t i = 0; i < reflector->known.count; i++, entry = entry->after) {
+    for (size_t i = 0; i < reflector->known.count; i++, entry = entry->next) {
         int r = visit(context, entry->namespace_name, entry->name, &entry->value);
 
         if (r != 0)

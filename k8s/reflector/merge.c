@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* merge - merges a read beside the watch into the known objects. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -47,7 +49,7 @@ int reflector_merge_end(struct reflector_merge *merge)
 
     if (r == 0 && !head.has_items) /* one object */
         r = reflector_read_item(merge->reflector, text, merge->change);
-    if (r == 0 && merge->reflector->known.tombs_lost > merge->change.since)
+    if (r == 0 && merge->reflector->known.tombstones_lost > merge->change.since)
         r = -EAGAIN;
     return r;
 }
@@ -56,6 +58,7 @@ void reflector_merge_free(struct reflector_merge *merge)
 {
     if (merge == NULL)
         return;
+    assert(merge->reflector->known.merge_count > 0);
     reflector_known_close(&merge->reflector->known);
     reflector_list_done(&merge->list);
     free(merge);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* read - reads events, items and lists, and puts their objects. */
 #include <errno.h>
 
 #include "k8s/reflector/internal.h"
@@ -12,7 +13,7 @@ void reflector_set_reason(struct reflector *reflector, struct str reason)
 {
     size_t len = reason.len < REFLECTOR_MAX_REASON_BYTES ? reason.len : REFLECTOR_MAX_REASON_BYTES;
 
-    /* not in the middle of a character */
+    /* not in the middle of a UTF-8 character */
     while (len < reason.len && len > 0 && ((unsigned char)reason.ptr[len] & 0xC0) == 0x80)
         len--;
     if (len > 0)
@@ -20,13 +21,13 @@ void reflector_set_reason(struct reflector *reflector, struct str reason)
     reflector->reason[len] = '\0';
 }
 
-/* A reading that failed, as a reason. */
+/* Sets the reason for a document that cannot be read. */
 static int refuse(struct reflector *reflector, int error, struct document_error place)
 {
     if (error == -EBADMSG)
         reflector_set_reason(reflector, str_of(place.what));
     if (error == -E2BIG) {
-        reflector_set_reason(reflector, STR("it holds too many values"));
+        reflector_set_reason(reflector, STR("it has too many values"));
         return -EMSGSIZE;
     }
     return error;
@@ -40,8 +41,8 @@ static int bad(struct reflector *reflector, const char *what)
 static int read_tree(struct reflector *reflector, struct str text,
                      const struct document_shape *shape, struct arena *arena, cJSON **ret_tree)
 {
-    /* NUL may stand in what others write, and managedFields hold what they like, nested as deep as
-     * they like: it must not end the watch of all */
+    /* members that are not used are not checked: annotations of other programs can have NUL, and
+     * managedFields can be nested deeply; neither must end the watch of all objects */
     const struct document_options options = {
         .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = shape, .rest_unchecked = true};
     struct document_error place = {0};
@@ -76,7 +77,7 @@ static int take_object(struct reflector *reflector, const cJSON *tree,
         return bad(reflector, "an object without metadata.name");
     if (object.resource_version.len == 0 ||
         object.resource_version.len > REFLECTOR_MAX_VERSION_BYTES)
-        return bad(reflector, "an object whose metadata.resourceVersion cannot be used");
+        return bad(reflector, "an object whose metadata.resourceVersion is missing or too long");
     *ret_object = object;
     if (!str_present(object.namespace_name))
         ret_object->namespace_name = STR("");
@@ -114,7 +115,7 @@ int reflector_read_head(struct reflector *reflector, struct str head, struct are
         return r;
     metadata = tree_get(tree, "metadata");
     if (!copy_version(tree_get_text(metadata, "resourceVersion"), ret_head->version))
-        return bad(reflector, "a list whose metadata.resourceVersion cannot be used");
+        return bad(reflector, "a list whose metadata.resourceVersion is missing or too long");
     items = tree_member(tree, "items");
     ret_head->has_items = tree_is(items, cJSON_Array) || tree_is(items, cJSON_NULL);
     ret_head->token = tree_get_text(metadata, "continue");
@@ -136,7 +137,7 @@ bool reflector_read_status(struct reflector *reflector, struct str body)
     const cJSON *cause = NULL;
     cJSON *tree = NULL;
 
-    /* what is no Status, or cut, says nothing */
+    /* a body that is not a Status, or is incomplete, gives no reason */
     if (body.len == 0 || document_read(body, &options, &arena, &tree, &place) < 0)
         return false;
     reflector_set_reason(reflector, tree_get_text(tree, "message"));
@@ -148,7 +149,7 @@ bool reflector_read_status(struct reflector *reflector, struct str body)
     return false;
 }
 
-/* The server ends the watch. */
+/* The server ended the watch. */
 static int take_error(struct reflector *reflector, const cJSON *status)
 {
     const cJSON *code = tree_get(status, "code");
@@ -170,7 +171,7 @@ static int take_bookmark(struct reflector *reflector, const cJSON *tree,
     struct reflector_line line = {0};
 
     if (!copy_version(tree_get_text(metadata, "resourceVersion"), line.version))
-        return bad(reflector, "a bookmark whose metadata.resourceVersion cannot be used");
+        return bad(reflector, "a bookmark whose metadata.resourceVersion is missing or too long");
     if (reflector->call.initial_events)
         line.ends_list = str_equal(
             tree_get_text(tree_get(metadata, "annotations"), INITIAL_EVENTS_END), STR("true"));
@@ -194,7 +195,7 @@ static int take_change(struct reflector *reflector, const cJSON *tree, bool is_d
         reflector_known_drop(&reflector->known, &reflector->options.sink, &object);
     else
         r = reflector_known_put(&reflector->known, &reflector->options.sink, &object, change);
-    /* only now: an event that failed is asked for again */
+    /* only after success, so that an event that failed is requested again */
     if (r == 0 && !reflector->call.initial_events)
         (void)copy_version(object.resource_version, reflector->version);
     return r;
@@ -216,8 +217,8 @@ int reflector_read_line(struct reflector *reflector, struct str line,
     if (r < 0)
         return r;
     type = tree_get_text(tree, "type");
-    if (type.len == 0) /* a Status, or a list where a watch was asked for: nothing was heard */
-        return bad(reflector, "what came is no watch event");
+    if (type.len == 0) /* a Status, or a list in response to a watch */
+        return bad(reflector, "the response is not a watch event");
     object = tree_get(tree, "object");
     if (str_equal(type, STR("ERROR")))
         return take_error(reflector, object);

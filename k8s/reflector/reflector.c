@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* reflector - decides on the next request and on pauses, and follows the ends of calls. */
 #include "k8s/reflector/reflector.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,11 +11,11 @@
 #include "k8s/util/percent.h"
 #include "planner/base/buffer.h"
 
-#define MAX_REFUSED_WATCHES 3 /* answered with an error: then a list */
-#define MAX_SHORT_WATCHES 5   /* with events, in a row, before a pause */
-#define MAX_GIVEN_PAUSES 10   /* as the server asks for, in a row */
-#define MAX_DOUBLINGS 16      /* far beyond the longest pause */
-#define GIVEN_JITTER_MSEC 200
+#define MAX_REFUSED_WATCHES 3   /* with an error status, in a row: then a list */
+#define MAX_SHORT_WATCHES 5     /* with events, in a row, before a pause */
+#define MAX_REQUESTED_PAUSES 10 /* in a row that are as short as the server asks */
+#define MAX_DOUBLINGS 16        /* more than the longest pause needs */
+#define REQUESTED_JITTER_MSEC 200
 #define MAX_PATH_BYTES 65536
 
 static uint32_t next_random(struct reflector *reflector)
@@ -36,7 +38,8 @@ static size_t count_shape(const struct document_shape *shape)
     return count;
 }
 
-/* The caller's members, and those of a Status that an ERROR event holds in the object's place. */
+/* The members of the caller, and those of a Status, which an ERROR event has instead of an object.
+ */
 static int make_shapes(struct reflector *reflector)
 {
     static const char *const more[] = {"code", "reason", "message"};
@@ -94,8 +97,8 @@ void reflector_free(struct reflector *reflector)
     free(reflector);
 }
 
-/* What is under way ends; what it had of an event or item goes. */
-static void forget_call(struct reflector *reflector)
+/* Discards the call in progress with its incomplete event or item. */
+static void discard_call(struct reflector *reflector)
 {
     struct reflector_call *call = &reflector->call;
 
@@ -107,8 +110,8 @@ static void forget_call(struct reflector *reflector)
     call->error_code = 0;
 }
 
-/* The list begins anew. */
-static void forget_listing(struct reflector *reflector, bool whole)
+/* The next list begins with its first page. */
+static void restart_listing(struct reflector *reflector, bool whole)
 {
     free(reflector->listing.token);
     reflector->listing = (struct reflector_listing){.whole = whole};
@@ -138,7 +141,7 @@ static void add_list_query(struct reflector *reflector, struct buffer *b)
     if (listing->token != NULL) {
         buffer_add(b, STR("&continue="));
         percent_add(b, str_of(listing->token));
-        return; /* which says the version too */
+        return; /* the token includes the version */
     }
     if (reflector->latest)
         return;
@@ -158,7 +161,7 @@ static void add_watch_query(struct reflector *reflector, struct buffer *b, uint3
     buffer_add_format(b, "&timeoutSeconds=%u", timeout_sec);
 }
 
-/* The parts of a query come with `&` in front: the first of them becomes `?`. */
+/* Each part of the query begins with `&`; the first one is replaced by `?`. */
 static struct str make_path(struct reflector *reflector, const struct reflector_task *task)
 {
     struct buffer query = buffer_make(&reflector->task, MAX_PATH_BYTES);
@@ -175,7 +178,7 @@ static struct str make_path(struct reflector *reflector, const struct reflector_
     text = buffer_text(&query);
     if (!str_present(text))
         return text;
-    if (text.len == 0) /* everything, as it stands now */
+    if (text.len == 0) /* all objects, latest version, without pages */
         return reflector->options.path;
     return arena_format(&reflector->task, "%s?%s", reflector->options.path.ptr, text.ptr + 1);
 }
@@ -184,7 +187,7 @@ int reflector_next(struct reflector *reflector, uint64_t now_msec, struct reflec
 {
     struct reflector_task task = {.step = REFLECTOR_WATCH};
 
-    forget_call(reflector);
+    discard_call(reflector);
     arena_release(&reflector->task);
     reflector->reason[0] = '\0';
     if (reflector->must_list && !reflector->initial_events)
@@ -200,6 +203,7 @@ int reflector_next(struct reflector *reflector, uint64_t now_msec, struct reflec
         return -ENOMEM;
     if (reflector->must_list)
         begin_listing(reflector);
+    assert(task.step == REFLECTOR_LIST || task.step == REFLECTOR_WATCH);
     reflector->call.step = task.step;
     reflector->call.initial_events = reflector->must_list && task.step == REFLECTOR_WATCH;
     reflector->call.begun_msec = now_msec + task.pause_msec;
@@ -214,17 +218,17 @@ static int take_item(void *context, struct str item)
     return reflector_read_item(reflector, item, reflector->listing.change);
 }
 
-/* All of a list is known; `version` becomes the version of the watch. */
+/* A list is complete; `version` becomes the version of the watch. */
 static void finish_list(struct reflector *reflector, const char *version, uint64_t now_msec)
 {
     reflector_known_sweep(&reflector->known, &reflector->options.sink, reflector->listing.change);
     (void)memcpy(reflector->version, version, sizeof(reflector->version));
-    forget_listing(reflector, false);
+    restart_listing(reflector, false);
     reflector->must_list = false;
     reflector->latest = false;
     reflector->again = false;
     reflector->lists++;
-    reflector->heard_msec = now_msec;
+    reflector->last_event_msec = now_msec;
 }
 
 static int take_line(struct reflector *reflector, struct str text, uint64_t now_msec)
@@ -239,7 +243,7 @@ static int take_line(struct reflector *reflector, struct str text, uint64_t now_
         finish_list(reflector, line.version, now_msec);
     }
     reflector->call.events++;
-    reflector->heard_msec = now_msec;
+    reflector->last_event_msec = now_msec;
     reflector->expired = 0;
     reflector->refused = 0;
     return 0;
@@ -285,11 +289,11 @@ static void pause_for(struct reflector *reflector, uint64_t msec, uint64_t now_m
     reflector->pause_until_msec = now_msec + msec;
 }
 
-/* One more failure, and the pause that follows. */
+/* Counts a failure and sets the pause after it. */
 static void back_off(struct reflector *reflector, uint32_t retry_after_sec, uint64_t now_msec)
 {
     uint64_t pause = REFLECTOR_PAUSE_MIN_MSEC;
-    uint64_t given = (uint64_t)retry_after_sec * 1000;
+    uint64_t requested = (uint64_t)retry_after_sec * 1000;
 
     if (reflector->failed_msec != 0 && now_msec - reflector->failed_msec > REFLECTOR_CALM_MSEC)
         reflector->failures = 0;
@@ -297,13 +301,14 @@ static void back_off(struct reflector *reflector, uint32_t retry_after_sec, uint
     pause <<= reflector->failures < MAX_DOUBLINGS ? reflector->failures : MAX_DOUBLINGS;
     if (pause > REFLECTOR_PAUSE_MAX_MSEC)
         pause = REFLECTOR_PAUSE_MAX_MSEC;
-    if (given > REFLECTOR_PAUSE_MAX_MSEC)
-        given = REFLECTOR_PAUSE_MAX_MSEC;
-    if (given > 0 && (reflector->failures < MAX_GIVEN_PAUSES || given > pause))
-        pause = given + next_random(reflector) % GIVEN_JITTER_MSEC;
+    if (requested > REFLECTOR_PAUSE_MAX_MSEC)
+        requested = REFLECTOR_PAUSE_MAX_MSEC;
+    if (requested > 0 && (reflector->failures < MAX_REQUESTED_PAUSES || requested > pause))
+        pause = requested + next_random(reflector) % REQUESTED_JITTER_MSEC;
     else
         pause += next_random(reflector) % pause;
     reflector->failures++;
+    assert(pause <= 2 * (uint64_t)REFLECTOR_PAUSE_MAX_MSEC);
     pause_for(reflector, pause, now_msec);
 }
 
@@ -330,11 +335,11 @@ static int finish_page(struct reflector *reflector, uint64_t now_msec)
 
     if (r < 0)
         return r;
-    if (!head.has_items) { /* an empty list says so; what is none must not empty the store */
-        reflector_set_reason(reflector, STR("what came is no list"));
+    if (!head.has_items) { /* even an empty list has `items`; anything else must not drop objects */
+        reflector_set_reason(reflector, STR("the response is not a list"));
         return -EBADMSG;
     }
-    if (listing->version[0] == '\0') /* pages that follow stand for the same moment */
+    if (listing->version[0] == '\0') /* all pages have the version of the first */
         memcpy(listing->version, head.version, sizeof(head.version));
     if (head.token.len > 0)
         return keep_token(reflector, head.token);
@@ -342,8 +347,8 @@ static int finish_page(struct reflector *reflector, uint64_t now_msec)
     return 0;
 }
 
-/* Whether to watch again at once would be the way to a busy loop. */
-static bool is_hurried(struct reflector *reflector, uint64_t now_msec)
+/* Whether the watch ended so early that the next one needs a pause, to avoid a busy loop. */
+static bool ended_early(struct reflector *reflector, uint64_t now_msec)
 {
     const struct reflector_call *call = &reflector->call;
     bool is_short = now_msec < call->begun_msec + REFLECTOR_SHORT_WATCH_MSEC;
@@ -356,13 +361,13 @@ static bool is_hurried(struct reflector *reflector, uint64_t now_msec)
 
 static void finish_watch(struct reflector *reflector, uint64_t now_msec)
 {
-    if (is_hurried(reflector, now_msec)) {
+    if (ended_early(reflector, now_msec)) {
         reflector->failure_count++;
-        reflector_set_reason(reflector, STR("the watch ended as soon as it had begun"));
+        reflector_set_reason(reflector, STR("the watch ended immediately after it began"));
         back_off(reflector, 0, now_msec);
     }
     if (reflector->call.initial_events)
-        forget_listing(reflector, false);
+        restart_listing(reflector, false);
 }
 
 int reflector_ended(struct reflector *reflector, uint64_t now_msec)
@@ -378,17 +383,17 @@ int reflector_ended(struct reflector *reflector, uint64_t now_msec)
     } else {
         finish_watch(reflector, now_msec);
     }
-    forget_call(reflector);
+    discard_call(reflector);
     return 0;
 }
 
-static void forget_version(struct reflector *reflector, uint64_t now_msec)
+static void clear_version(struct reflector *reflector, uint64_t now_msec)
 {
     reflector->version[0] = '\0';
     reflector->must_list = true;
     reflector->latest = true;
-    forget_listing(reflector, false);
-    /* a first one is the ordinary course of things */
+    restart_listing(reflector, false);
+    /* a single 410 is normal; only repeated ones need a pause */
     if (reflector->expired++ > 0)
         back_off(reflector, 0, now_msec);
 }
@@ -397,15 +402,15 @@ static void fail_list(struct reflector *reflector, int status, bool too_large,
                       uint32_t retry_after_sec, uint64_t now_msec)
 {
     if (status == HTTP_GONE && reflector->listing.token != NULL) {
-        forget_listing(reflector, true);
+        restart_listing(reflector, true);
         return;
     }
     if (status == HTTP_GONE) {
-        forget_version(reflector, now_msec);
+        clear_version(reflector, now_msec);
         return;
     }
     reflector->latest |= too_large;
-    forget_listing(reflector, reflector->listing.whole);
+    restart_listing(reflector, reflector->listing.whole);
     back_off(reflector, retry_after_sec, now_msec);
 }
 
@@ -413,18 +418,18 @@ static void fail_watch(struct reflector *reflector, int status, uint32_t retry_a
                        uint64_t now_msec)
 {
     if (reflector->call.initial_events) {
-        /* servers that do not know it say 400 or 422 */
+        /* servers that do not support it respond with 400 or 422 */
         if (status >= 400 && status < 500 && status != HTTP_TOO_MANY_REQUESTS)
             reflector->initial_events = false;
-        forget_listing(reflector, false);
+        restart_listing(reflector, false);
     }
     if (status == HTTP_GONE) {
-        forget_version(reflector, now_msec);
+        clear_version(reflector, now_msec);
         return;
     }
     if (status == 0 && reflector->call.error_code == 0 && reflector->call.events > 0 &&
-        !is_hurried(reflector, now_msec))
-        return; /* a connection that broke: go on from the last event */
+        !ended_early(reflector, now_msec))
+        return; /* the connection was lost: continue from the last event */
     if (status >= 300 && status != HTTP_TOO_MANY_REQUESTS &&
         ++reflector->refused >= MAX_REFUSED_WATCHES) {
         reflector->refused = 0;
@@ -445,13 +450,13 @@ void reflector_failed(struct reflector *reflector, int status, struct str body,
         fail_list(reflector, status, too_large, retry_after_sec, now_msec);
     else
         fail_watch(reflector, status, retry_after_sec, now_msec);
-    forget_call(reflector);
+    discard_call(reflector);
 }
 
 void reflector_relist(struct reflector *reflector, enum reflector_relist how)
 {
-    forget_call(reflector);
-    forget_listing(reflector, reflector->listing.whole);
+    discard_call(reflector);
+    restart_listing(reflector, reflector->listing.whole);
     reflector->must_list = true;
     reflector->latest = true;
     reflector->again |= how == REFLECTOR_AGAIN;

@@ -18,7 +18,7 @@ Test(reflector, the_first_list_allows_cached_data)
     cr_expect_str_eq(rsite.task.path.ptr, "/api/v1/configmaps?limit=100&resourceVersion=0"
                                           "&labelSelector=x%3Dtrue");
     cr_expect_not(reflector_listed(rsite.reflector));
-    cr_expect_eq(reflector_heard_msec(rsite.reflector), 0);
+    cr_expect_eq(reflector_last_event_msec(rsite.reflector), 0);
 }
 
 Test(reflector, a_watch_requests_bookmarks_and_a_timeout)
@@ -52,7 +52,7 @@ Test(reflector, pages_are_joined_to_one_list)
     rsite_answer(rsite_list("101", "", "c=92:1"));
     cr_expect_str_eq(rsite_store(), "a=1 b=1 c=1");
     cr_expect(reflector_listed(rsite.reflector));
-    cr_expect_eq(reflector_heard_msec(rsite.reflector), rsite.now_msec);
+    cr_expect_eq(reflector_last_event_msec(rsite.reflector), rsite.now_msec);
     cr_expect_str_eq(rsite_next(),
                      "watch 100"); /* the version of the first page: no change is missed */
 }
@@ -217,7 +217,7 @@ Test(reflector, a_bookmark_changes_only_the_version)
     rsite_end();
     cr_expect_str_eq(rsite_store(), "a=1 b=1");
     cr_expect_eq(rsite.puts, 2);
-    cr_expect_eq(reflector_heard_msec(rsite.reflector), rsite.now_msec);
+    cr_expect_eq(reflector_last_event_msec(rsite.reflector), rsite.now_msec);
     cr_expect_str_eq(rsite_next(), "watch 123");
 }
 

@@ -307,11 +307,11 @@ Test(reflector_cases, a_line_that_is_not_an_event_is_ignored)
         uint64_t heard_msec = 0;
 
         rsite_answer(rsite_list("100", "", "a=90:1"));
-        heard_msec = reflector_heard_msec(rsite.reflector);
+        heard_msec = reflector_last_event_msec(rsite.reflector);
         (void)rsite_next();
         rsite.now_msec += 5000;
         cr_expect_eq(rsite_bytes(str_of(answers[i])), -EBADMSG, "%s", answers[i]);
-        cr_expect_eq(reflector_heard_msec(rsite.reflector), heard_msec);
+        cr_expect_eq(reflector_last_event_msec(rsite.reflector), heard_msec);
         reflector_failed(rsite.reflector, 0, STR(""), 0, rsite.now_msec);
         reflector_relist(rsite.reflector, REFLECTOR_LATEST);
     }
