@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* api - the address of the API server and of its proxy; blocking calls. */
 #include "k8s/api/api.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/api/internal.h"
 
-/* ---- where the server is ---- */
+/* ---- the address ---- */
 
 static void part_free(char **part)
 {
@@ -29,15 +31,15 @@ static char *part_of(CURLU *url, CURLUPart what, unsigned flags)
     return curl_url_get(url, what, &part, flags) == CURLUE_OK ? part : NULL;
 }
 
-/* Whether the environment's proxy is not for it: this machine itself. */
-static bool is_here(struct str host)
+/* Whether the host is this machine, for which a proxy of the environment is not used. */
+static bool is_loopback(struct str host)
 {
     return str_equal_ascii_nocase(host, STR("localhost")) || str_starts_with(host, STR("127.")) ||
            str_equal(host, STR("[::1]"));
 }
 
-/* A certificate for another name than the host's: the request is made for that name, and the
- * connection to the host. */
+/* The certificate must be for `name` instead of the host: the URL has this name, and libcurl is
+ * told to connect to the host for it. */
 static int set_tls_name(struct api *api, const char *host, const char *port, const char *path,
                         struct str name)
 {
@@ -61,7 +63,7 @@ static int set_tls_name(struct api *api, const char *host, const char *port, con
     return api->connect_to != NULL ? 0 : -ENOMEM;
 }
 
-static bool is_name(struct str name)
+static bool is_host_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         const char c = name.ptr[i];
@@ -92,7 +94,7 @@ static int set_server(struct api *api, const struct access *access, struct str *
         return -ENOMEM;
     if (curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) != CURLUE_OK)
         return refuse(reterr_reason,
-                      "the API server's address is no URL of the form https://host:port");
+                      "the API server's address must be a URL of the form https://host:port");
     scheme = part_of(url, CURLUPART_SCHEME, 0);
     host = part_of(url, CURLUPART_HOST, 0);
     port = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
@@ -104,7 +106,7 @@ static int set_server(struct api *api, const struct access *access, struct str *
         return refuse(reterr_reason, "the API server's address must begin with https://");
     if (api->plain && api_has_secret(access))
         return refuse(reterr_reason, "the API server's address begins with http://, and "
-                                     "credentials are never sent in the clear; use https://");
+                                     "credentials are never sent unencrypted; use https://");
     path_len = strlen(path);
     while (path_len > 0 && path[path_len - 1] == '/')
         path[--path_len] = '\0';
@@ -112,19 +114,19 @@ static int set_server(struct api *api, const struct access *access, struct str *
     if (!str_present(api->server))
         return -ENOMEM;
     api->base_url = api->server.ptr;
-    if (!str_present(access->proxy_url) && is_here(str_of(host)))
+    if (!str_present(access->proxy_url) && is_loopback(str_of(host)))
         api->proxy = "";
     if (!str_present(access->tls_server_name) || api->plain)
         return 0;
-    if (!is_name(access->tls_server_name))
-        return refuse(reterr_reason, "tls-server-name is no name of a host");
+    if (!is_host_name(access->tls_server_name))
+        return refuse(reterr_reason, "tls-server-name must be a host name");
     return set_tls_name(api, host, port, path, access->tls_server_name);
 }
 
 static int set_proxy(struct api *api, const struct access *access, struct str *reterr_reason)
 {
     cleanup_url CURLU *url = NULL;
-    cleanup_part char *secret = NULL;
+    cleanup_part char *password = NULL;
 
     if (!str_present(access->proxy_url))
         return 0;
@@ -133,12 +135,12 @@ static int set_proxy(struct api *api, const struct access *access, struct str *r
     if (url == NULL || api->proxy == NULL)
         return -ENOMEM;
     if (curl_url_set(url, CURLUPART_URL, api->proxy, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
-        return refuse(reterr_reason, "proxy-url is no URL of the form http://host:port");
-    secret = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
-    if (secret == NULL)
+        return refuse(reterr_reason, "proxy-url must be a URL of the form http://host:port");
+    password = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
+    if (password == NULL)
         return 0;
-    api->proxy_secret = str_of(arena_copy(&api->arena, str_of(secret)));
-    return str_present(api->proxy_secret) ? 0 : -ENOMEM;
+    api->proxy_password = str_of(arena_copy(&api->arena, str_of(password)));
+    return str_present(api->proxy_password) ? 0 : -ENOMEM;
 }
 
 /* ---- the object ---- */
@@ -153,7 +155,7 @@ int api_new(const struct access *access, struct arena *arena, struct api **ret_a
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct api *api = NULL;
-    struct str reason = {0}; /* without the server */
+    struct str reason = {0}; /* of the credentials, without the server */
     int r = 0;
 
     (void)pthread_once(&once, global_init);
@@ -167,7 +169,7 @@ int api_new(const struct access *access, struct arena *arena, struct api **ret_a
     if (r == 0)
         r = set_proxy(api, access, reterr_reason);
     if (r == 0)
-        r = api_proof_init(api, access, &reason);
+        r = api_credentials_init(api, access, &reason);
     if (r == -EINVAL && str_present(reason)) {
         *reterr_reason = arena_format(arena, "%s: %s", api->server.ptr, reason.ptr);
         r = str_present(*reterr_reason) ? r : -ENOMEM;
@@ -188,7 +190,7 @@ void api_free(struct api *api)
         return;
     for (size_t i = 0; i < api->idle_count; i++)
         api_loop_free(api->idle[i]);
-    api_proof_done(api);
+    api_credentials_done(api);
     curl_slist_free_all(api->connect_to);
     (void)pthread_mutex_destroy(&api->mutex);
     arena = api->arena;
@@ -201,13 +203,14 @@ struct str api_server(const struct api *api)
     return api->server;
 }
 
-/* ---- one call, waited for ---- */
+/* ---- blocking calls ---- */
 
 static int borrow_loop(struct api *api, struct api_loop **ret_loop)
 {
     struct api_loop *loop = NULL;
 
     (void)pthread_mutex_lock(&api->mutex);
+    assert(api->idle_count <= API_MAX_IDLE_LOOPS);
     if (api->idle_count > 0)
         loop = api->idle[--api->idle_count];
     (void)pthread_mutex_unlock(&api->mutex);
@@ -228,50 +231,51 @@ static void return_loop(struct api *api, struct api_loop *loop)
     api_loop_free(loop);
 }
 
-/* The asker's side of a call that is waited for. */
-struct waiting {
+/* A blocking call, for its callbacks. */
+struct blocking {
     const struct api_request *request;
     struct api_reply reply;
     int result;
     bool done;
 };
 
-static void waited_for(void *context, int result, const struct api_reply *reply)
+static void take_reply(void *context, int result, const struct api_reply *reply)
 {
-    struct waiting *waiting = context;
+    struct blocking *blocking = context;
 
-    waiting->reply = *reply;
-    waiting->result = result;
-    waiting->done = true;
+    blocking->reply = *reply;
+    blocking->result = result;
+    blocking->done = true;
 }
 
-static int pass_on(void *context, const char *bytes, size_t count)
+static int pass_bytes(void *context, const char *bytes, size_t count)
 {
-    struct waiting *waiting = context;
+    struct blocking *blocking = context;
 
-    return waiting->request->on_bytes(waiting->request->context, bytes, count);
+    return blocking->request->on_bytes(blocking->request->context, bytes, count);
 }
 
 int api_do(struct api *api, const struct api_request *request, struct arena *arena,
            struct api_reply *ret_reply)
 {
-    struct waiting waiting = {.request = request};
+    struct blocking blocking = {.request = request};
     struct api_request own = *request;
     struct api_loop *loop = NULL;
     int r = borrow_loop(api, &loop);
 
     if (r < 0)
         return r;
-    own.context = &waiting;
-    own.on_bytes = request->on_bytes != NULL ? pass_on : NULL;
-    r = api_loop_begin(loop, &own, arena, waited_for, NULL);
-    while (r == 0 && !waiting.done)
+    own.context = &blocking;
+    own.on_bytes = request->on_bytes != NULL ? pass_bytes : NULL;
+    r = api_loop_begin(loop, &own, arena, take_reply, NULL);
+    while (r == 0 && !blocking.done)
         r = api_loop_turn(loop, API_CONNECT_MSEC);
     if (r < 0) {
         api_loop_free(loop);
         return r;
     }
+    assert(blocking.done);
     return_loop(api, loop);
-    *ret_reply = waiting.reply;
-    return waiting.result;
+    *ret_reply = blocking.reply;
+    return blocking.result;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* call - one call by libcurl: its options, its callbacks, its result. */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,11 +12,12 @@
 
 #define KEEPALIVE_IDLE_SEC 30L
 #define KEEPALIVE_PAUSE_SEC 10L
-#define USER_TIMEOUT_MSEC 30000u /* unanswered for so long, a connection is dead */
+#define USER_TIMEOUT_MSEC 30000u /* a connection without acknowledgement for this time is closed   \
+                                  */
 #define MAX_RETRY_AFTER_SEC 86400
 #define FIRST_BODY_BYTES 4096
 
-/* ---- what libcurl calls ---- */
+/* ---- callbacks of libcurl ---- */
 
 static int set_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
@@ -26,12 +29,12 @@ static int set_socket(void *context, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct api_call *call = context;
 
     (void)bytes;
-    call->heard_msec = clock_msec();
+    call->last_byte_msec = clock_msec();
     return size * count;
 }
 
@@ -46,18 +49,19 @@ static int status_of(const struct api_call *call)
 
 static bool grow(struct api_call *call, size_t more)
 {
-    size_t room = call->room > 0 ? call->room : FIRST_BODY_BYTES;
+    size_t capacity = call->capacity > 0 ? call->capacity : FIRST_BODY_BYTES;
     char *bytes = NULL;
 
-    while (room - call->len < more)
-        room *= 2; /* a body has its limit */
-    if (room == call->room)
+    assert(more <= API_MAX_BODY_BYTES - call->len); /* so that the sum cannot overflow */
+    while (capacity - call->len < more)
+        capacity *= 2;
+    if (capacity == call->capacity)
         return true;
-    bytes = realloc(call->bytes, room);
+    bytes = realloc(call->bytes, capacity);
     if (bytes == NULL)
         return false;
     call->bytes = bytes;
-    call->room = room;
+    call->capacity = capacity;
     return true;
 }
 
@@ -71,7 +75,7 @@ static size_t collect(struct api_call *call, const char *bytes, size_t count, in
             call->failure = -EMSGSIZE;
             return CURL_WRITEFUNC_ERROR;
         }
-        call->cut = true;
+        call->truncated = true;
         count = max - call->len;
     }
     if (!grow(call, count)) {
@@ -80,17 +84,17 @@ static size_t collect(struct api_call *call, const char *bytes, size_t count, in
     }
     memcpy(call->bytes + call->len, bytes, count);
     call->len += count;
-    return call->cut ? CURL_WRITEFUNC_ERROR : count;
+    return call->truncated ? CURL_WRITEFUNC_ERROR : count;
 }
 
-static size_t hear_bytes(char *bytes, size_t size, size_t count, void *context)
+static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
 {
     struct api_call *call = context;
     const struct api_request *request = &call->request;
     int status = status_of(call);
 
-    (void)size; /* is 1 */
-    call->heard_msec = clock_msec();
+    (void)size; /* always 1 */
+    call->last_byte_msec = clock_msec();
     if (call->dropped)
         return CURL_WRITEFUNC_ERROR;
     if (count == 0)
@@ -104,7 +108,7 @@ static size_t hear_bytes(char *bytes, size_t size, size_t count, void *context)
     return count;
 }
 
-/* ---- a call's beginning ---- */
+/* ---- the beginning of a call ---- */
 
 static bool copy_text(struct arena *arena, struct str *text)
 {
@@ -126,7 +130,7 @@ int api_call_new(struct api *api, const struct api_request *request, struct aren
         return -ENOMEM;
     call->arena = arena != NULL ? arena : &call->own;
     call->request = *request;
-    call->heard_msec = clock_msec();
+    call->last_byte_msec = clock_msec();
     call->easy = curl_easy_init();
     if (call->easy == NULL || !copy_text(&call->own, &call->request.path) ||
         !copy_text(&call->own, &call->request.content_type) ||
@@ -144,13 +148,13 @@ void api_call_free(struct api *api, struct api_call *call)
         return;
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->headers);
-    api_identity_drop(api, call->identity);
+    api_identity_unref(api, call->identity);
     free(call->bytes);
     arena_release(&call->own);
     free(call);
 }
 
-/* One more header; sticky on failure. */
+/* Adds a header. A failure is remembered, so that a series is checked once. */
 static void add_header(struct curl_slist **list, bool *failed, const char *line)
 {
     struct curl_slist *longer = line != NULL ? curl_slist_append(*list, line) : NULL;
@@ -169,7 +173,7 @@ static int make_headers(const struct api *api, struct api_call *call)
     curl_slist_free_all(call->headers);
     call->headers = NULL;
     add_header(&list, &failed, "Accept: application/json");
-    add_header(&list, &failed, "Expect:"); /* a large body goes out without asking first */
+    add_header(&list, &failed, "Expect:"); /* no "100 Continue" before a large body */
     if (api->host_header != NULL)
         add_header(&list, &failed, api->host_header);
     if (str_present(call->request.content_type))
@@ -220,7 +224,7 @@ static int set_request(const struct api *api, struct api_call *call)
     return failed != 0 ? -ENOMEM : 0;
 }
 
-/* HTTP/1.1: a watch has a connection of its own, and a dead one hurts nobody else. */
+/* HTTP/1.1: each watch has its own connection, so that a dead one does not affect other calls. */
 static int set_connection(const struct api *api, struct api_call *call)
 {
     CURL *easy = call->easy;
@@ -231,7 +235,8 @@ static int set_connection(const struct api *api, struct api_call *call)
     failed |= (int)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    failed |= (int)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* waits for no resolver */
+    failed |=
+        (int)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a DNS thread */
     failed |= (int)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)API_CONNECT_MSEC);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -243,9 +248,9 @@ static int set_connection(const struct api *api, struct api_call *call)
         failed |= (int)curl_easy_setopt(easy, CURLOPT_PROXY, api->proxy);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_text);
-    failed |= (int)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_header);
+    failed |= (int)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-    failed |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_bytes);
+    failed |= (int)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
     return failed != 0 ? -ENOMEM : 0;
 }
@@ -259,7 +264,7 @@ static int set_tls(const struct api *api, struct api_call *call)
     failed |= (int)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, api->insecure ? 0L : 1L);
     failed |= (int)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, api->insecure ? 0L : 2L);
     if (api->ca.fd >= 0) {
-        /* and nothing else that this machine may trust */
+        /* and no other certificate authorities of this machine */
         failed |= (int)curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
         failed |= (int)curl_easy_setopt(easy, CURLOPT_CAINFO, api->ca.path);
     }
@@ -276,8 +281,8 @@ int api_call_prepare(struct api *api, struct api_call *call)
 {
     int r = 0;
 
-    call->heard_msec = clock_msec();
-    if (!call->retried) /* else the new token is there already */
+    call->last_byte_msec = clock_msec();
+    if (!call->retried) /* else api_call_retry() has set the new token */
         r = api_token_take(api, false, &call->own, &call->token);
     if (r == 0 && call->identity == NULL)
         call->identity = api_identity_take(api);
@@ -292,23 +297,23 @@ int api_call_prepare(struct api *api, struct api_call *call)
     return r;
 }
 
-/* ---- a call's end ---- */
+/* ---- the end of a call ---- */
 
-bool api_call_again(struct api *api, struct api_call *call, CURLcode code)
+bool api_call_retry(struct api *api, struct api_call *call, CURLcode code)
 {
     struct str token = {0};
 
     if (call->retried || api->token_file == NULL || api_call_result(call, code) != 0 ||
         status_of(call) != 401)
         return false;
-    /* somebody else may have read the new one meanwhile */
+    /* a token that is equal would be refused again */
     if (api_token_take(api, true, &call->own, &token) < 0 || !str_present(token) ||
         str_equal(token, call->token))
         return false;
     call->token = token;
     call->retried = true;
     call->len = 0;
-    call->cut = false;
+    call->truncated = false;
     call->error_text[0] = '\0';
     return true;
 }
@@ -327,7 +332,7 @@ int api_call_result(const struct api_call *call, CURLcode code)
 {
     if (call->failure < 0)
         return call->failure;
-    if (call->cut)
+    if (call->truncated)
         return 0;
     switch ((int)code) {
     case CURLE_OK:
@@ -338,7 +343,7 @@ int api_call_result(const struct api_call *call, CURLcode code)
         return connect_result(call);
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_OPERATION_TIMEDOUT: /* while connecting: libcurl is told of no other limit */
+    case CURLE_OPERATION_TIMEDOUT: /* while connecting: libcurl is given no other timeout */
         return -EHOSTUNREACH;
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:

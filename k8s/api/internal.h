@@ -3,16 +3,16 @@
 #define K8S_API_INTERNAL_H
 
 /*
- * internal - what the files of api share, and nobody else includes.
+ * internal - shared by the files of this directory.
  *
- * api.c        where the server is, blocking calls
- * proof.c  who asks: the token, the client certificate, read again as they are rotated
- * call.c   one call of libcurl
- * loop.c   many of them
- * reason.c what came, in a sentence
+ * api.c          the address of the server; blocking calls
+ * credentials.c  tokens and client certificates, which are read again when they are rotated
+ * call.c         one call by libcurl
+ * loop.c         many calls by libcurl
+ * reason.c       failures, in a sentence
  *
- * The trust anchors and the client certificate are given to libcurl as paths, since with GnuTLS it
- * takes no others; to have them from memory they lie in files without a name (memfd).
+ * With GnuTLS, libcurl only takes certificate authorities and the client certificate as paths. They
+ * are given from memory as anonymous files (memfd), so that libcurl never sees a half-written file.
  */
 
 #include <curl/curl.h>
@@ -20,55 +20,55 @@
 
 #include "k8s/api/api.h"
 
-#define API_MAX_IDLE_LOOPS 4       /* kept with their connections for the next api_do() */
-#define API_MAX_STATUS_BYTES 65536 /* of a body that is no success */
-#define API_PATH_BYTES 160         /* of a memfd in /proc */
-#define API_CHECK_MSEC 1000        /* a certificate's files are looked at so often */
+#define API_MAX_IDLE_LOOPS 4       /* kept, with open connections, for the next api_do() */
+#define API_MAX_STATUS_BYTES 65536 /* of a body with a status that is not a success */
+#define API_PATH_BYTES 160         /* path of a memfd in /proc */
+#define API_CHECK_MSEC 1000        /* the files of a certificate are checked at this interval */
 
-/* Bytes as a file without a name. */
+/* Bytes as an anonymous file. */
 struct api_memory {
     int fd; /* owned; -1: none */
     char path[API_PATH_BYTES];
 };
 
-/* A certificate with its key; counted, since a call under way goes on with what it began with. */
+/* A client certificate with its key. Reference-counted: a call keeps the one that it began with. */
 struct api_identity {
-    unsigned count; /* guarded by the mutex of the api */
+    unsigned count; /* references; guarded by the mutex of the api */
     struct api_memory certificate;
     struct api_memory key;
 };
 
-/* When a file was last what it is: compared as a whole. */
+/* The state of a file, to notice that it was replaced. */
 struct api_stamp {
     uint64_t device, inode, size, seconds, nanoseconds;
 };
 
 struct api {
-    struct arena arena; /* for all texts below that never change */
+    struct arena arena; /* for the texts below that never change */
     struct str server;
-    const char *base_url;    /* with the name that the certificate must have */
-    const char *host_header; /* "Host: …", where base_url has another; else NULL */
-    const char *proxy;       /* NULL: what the environment says; "": none */
-    struct str proxy_secret; /* not to be shown */
+    const char *base_url;      /* has the host name that the certificate must be for */
+    const char *host_header;   /* "Host: …" if base_url has another host; else NULL */
+    const char *proxy;         /* NULL: as the environment says; "": none */
+    struct str proxy_password; /* must not be shown */
     struct curl_slist *connect_to;
     bool insecure;
-    bool plain;             /* http: there is nobody to prove anything to */
-    struct api_memory ca;   /* fd -1: what the system trusts */
+    bool plain;             /* http instead of https: no credentials are sent */
+    struct api_memory ca;   /* fd -1: the certificate authorities of the system */
     struct str basic;       /* "Authorization: Basic …"; absent: none */
-    struct str password;    /* not to be shown */
-    struct str_list extra;  /* headers of impersonation */
+    struct str password;    /* must not be shown */
+    struct str_list extra;  /* impersonation headers */
     const char *token_file; /* NULL: none */
     const char *certificate_file;
     const char *key_file;
 
-    pthread_mutex_t mutex;         /* for what follows */
+    pthread_mutex_t mutex;         /* guards all members below */
     char *token;                   /* owned; NULL: none */
-    uint64_t token_msec;           /* when its file was last read; 0: never */
-    int token_error;               /* of the last reading */
+    uint64_t token_msec;           /* time of the last read of its file; 0: never */
+    int token_error;               /* result of the last read */
     struct api_identity *identity; /* NULL: none */
-    uint64_t identity_msec;
+    uint64_t identity_msec;        /* time of the last check of its files */
     struct api_stamp certificate_stamp, key_stamp;
-    unsigned serial; /* of memory files */
+    unsigned serial; /* number of memory files made */
     struct api_loop *idle[API_MAX_IDLE_LOOPS];
     size_t idle_count;
 };
@@ -77,50 +77,52 @@ struct api_call {
     struct api_loop *loop;
     struct api_call *next, *previous; /* of the loop */
     bool added;                       /* to libcurl */
-    bool dropped;
-    bool retried;
-    struct arena own;    /* of request and credentials */
-    struct arena *arena; /* of the reply: borrowed, or &own */
+    bool dropped;                     /* the loop frees it in its next turn */
+    bool retried;                     /* with a new token */
+    struct arena own;                 /* for request and credentials */
+    struct arena *arena;              /* for the reply: borrowed, or &own */
     struct api_request request;
     void (*on_done)(void *context, int result, const struct api_reply *reply);
 
     CURL *easy;
     struct curl_slist *headers;
     struct api_identity *identity;
-    struct str token; /* the one that is sent */
+    struct str token; /* as sent */
     char error_text[CURL_ERROR_SIZE];
 
-    char *bytes; /* the body, on the heap while it grows */
-    size_t len, room;
-    bool cut;            /* there was more of it than anyone wants to see */
-    int failure;         /* of our own callbacks */
-    uint64_t heard_msec; /* when a byte last came */
+    char *bytes; /* body so far; owned */
+    size_t len, capacity;
+    bool truncated;          /* the body exceeded API_MAX_STATUS_BYTES */
+    int failure;             /* error of a callback; 0: none */
+    uint64_t last_byte_msec; /* time of the last byte */
 };
 
-/* ---- proof.c ---- */
+/* ---- credentials.c ---- */
 
 int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory);
 void api_memory_close(struct api_memory *memory);
-/* Whether access proves something that is to be kept secret. */
+/* Whether access has a secret, which must not be sent unencrypted. */
 bool api_has_secret(const struct access *access);
-/* Copies and checks what access holds; the reason is static. */
-int api_proof_init(struct api *api, const struct access *access, struct str *reterr_reason);
-void api_proof_done(struct api *api);
-/* The token to send, copied; absent where there is none. `refused`: the server did not like it. */
+/* Checks and copies the credentials of access; the reason is a static text. */
+int api_credentials_init(struct api *api, const struct access *access, struct str *reterr_reason);
+void api_credentials_done(struct api *api);
+/* A copy of the token to send; absent if there is none. `refused`: the server refused the last
+ * one, so its file is read again. -EACCES: it was never readable. */
 int api_token_take(struct api *api, bool refused, struct arena *arena, struct str *ret_token);
+/* The current client certificate, with a reference; NULL: none. */
 struct api_identity *api_identity_take(struct api *api);
-void api_identity_drop(struct api *api, struct api_identity *identity);
+void api_identity_unref(struct api *api, struct api_identity *identity);
 
 /* ---- call.c ---- */
 
-/* arena NULL: the reply lives in the call. */
+/* arena NULL: the reply lies in the call. */
 int api_call_new(struct api *api, const struct api_request *request, struct arena *arena,
                  struct api_call **ret_call);
 void api_call_free(struct api *api, struct api_call *call);
-/* Gets it ready to be given to libcurl, for the first time or once more. */
+/* Prepares it for libcurl, for the first attempt or the second one. */
 int api_call_prepare(struct api *api, struct api_call *call);
-/* Whether it should be asked again, with another token. */
-bool api_call_again(struct api *api, struct api_call *call, CURLcode code);
+/* Whether to repeat the call with a new token: once, after a 401. Prepares the call for it. */
+bool api_call_retry(struct api *api, struct api_call *call, CURLcode code);
 int api_call_result(const struct api_call *call, CURLcode code);
 int api_call_reply(struct api *api, struct api_call *call, int result, struct api_reply *ret_reply);
 

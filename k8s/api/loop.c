@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop - many calls at once, by the multi interface of libcurl.
+ *
+ * libcurl must not be called from its own callbacks: calls that are begun or dropped there are only
+ * noted, and handled by the next turn.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,8 +17,8 @@ struct api_loop {
     struct api *api; /* borrowed */
     CURLM *multi;
     struct api_call *first;
-    size_t told; /* calls that ended in this turn */
-    bool inside; /* libcurl runs: it takes no calls and lets none go */
+    size_t ended; /* calls that ended in this turn */
+    bool inside;  /* libcurl is running: calls cannot be added or removed */
 };
 
 int api_loop_new(struct api *api, struct api_loop **ret_loop)
@@ -41,6 +48,7 @@ static void link_call(struct api_loop *loop, struct api_call *call)
 
 static void unlink_call(struct api_loop *loop, struct api_call *call)
 {
+    assert(call->loop == loop && (call->previous != NULL || loop->first == call));
     if (call->next != NULL)
         call->next->previous = call->previous;
     if (call->previous != NULL)
@@ -49,16 +57,16 @@ static void unlink_call(struct api_loop *loop, struct api_call *call)
         loop->first = call->next;
 }
 
-static void take_back(struct api_loop *loop, struct api_call *call)
+static void remove_from_curl(struct api_loop *loop, struct api_call *call)
 {
     if (call->added)
         (void)curl_multi_remove_handle(loop->multi, call->easy);
     call->added = false;
 }
 
-static void forget(struct api_loop *loop, struct api_call *call)
+static void free_call(struct api_loop *loop, struct api_call *call)
 {
-    take_back(loop, call);
+    remove_from_curl(loop, call);
     unlink_call(loop, call);
     api_call_free(loop->api, call);
 }
@@ -68,7 +76,7 @@ void api_loop_free(struct api_loop *loop)
     if (loop == NULL)
         return;
     while (loop->first != NULL)
-        forget(loop, loop->first);
+        free_call(loop, loop->first);
     (void)curl_multi_cleanup(loop->multi);
     free(loop);
 }
@@ -99,9 +107,9 @@ int api_loop_start(struct api_loop *loop, const struct api_request *request,
 void api_loop_drop(struct api_loop *loop, struct api_call *call)
 {
     if (loop->inside)
-        call->dropped = true; /* the turn does it */
+        call->dropped = true; /* the turn frees it */
     else
-        forget(loop, call);
+        free_call(loop, call);
 }
 
 void api_loop_wake(struct api_loop *loop)
@@ -109,26 +117,29 @@ void api_loop_wake(struct api_loop *loop)
     (void)curl_multi_wakeup(loop->multi);
 }
 
-/* Tells the end of a call; what it hears may begin and drop others. */
+/* Ends a call by on_done, which can begin and drop other calls. */
 static void end_call(struct api_loop *loop, struct api_call *call, int result)
 {
     struct api_reply reply = {0};
-    int r = api_call_reply(loop->api, call, result, &reply);
+    int r = 0;
 
-    take_back(loop, call);
+    assert(!loop->inside);
+    r = api_call_reply(loop->api, call, result, &reply);
+
+    remove_from_curl(loop, call);
     unlink_call(loop, call);
     call->next = NULL;
     call->previous = NULL;
-    loop->told++;
+    loop->ended++;
     call->on_done(call->request.context, r, &reply);
     api_call_free(loop->api, call);
 }
 
-/* When a call is too late, and why; 0: never. */
-static uint64_t limit_of(const struct api_call *call)
+/* The time at which a call is ended: its deadline or its idle limit; 0: never. */
+static uint64_t end_msec_of(const struct api_call *call)
 {
     uint64_t limit_msec = call->request.deadline_msec;
-    uint64_t idle_msec = call->heard_msec + (uint64_t)call->request.idle_sec * 1000;
+    uint64_t idle_msec = call->last_byte_msec + (uint64_t)call->request.idle_sec * 1000;
 
     if (call->request.idle_sec > 0 && (limit_msec == 0 || idle_msec < limit_msec))
         limit_msec = idle_msec;
@@ -157,12 +168,12 @@ static struct api_call *find_late(struct api_loop *loop, uint64_t now_msec)
 {
     struct api_call *call = loop->first;
 
-    while (call != NULL && (limit_of(call) == 0 || now_msec < limit_of(call)))
+    while (call != NULL && (end_msec_of(call) == 0 || now_msec < end_msec_of(call)))
         call = call->next;
     return call;
 }
 
-/* Those that are there now: one that fails at once may begin another when it is told. */
+/* Only the calls that are new now: on_done of one that fails at once can begin another. */
 static void begin_new(struct api_loop *loop)
 {
     size_t count = count_new(loop);
@@ -180,14 +191,14 @@ static void begin_new(struct api_loop *loop)
     }
 }
 
-static void forget_dropped(struct api_loop *loop)
+static void free_dropped(struct api_loop *loop)
 {
     struct api_call *next = NULL;
 
     for (struct api_call *call = loop->first; call != NULL; call = next) {
         next = call->next;
         if (call->dropped)
-            forget(loop, call);
+            free_call(loop, call);
     }
 }
 
@@ -205,8 +216,8 @@ static void end_finished(struct api_loop *loop)
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private) != CURLE_OK)
             continue;
         call = (struct api_call *)(void *)private;
-        if (api_call_again(loop->api, call, code))
-            take_back(loop, call);
+        if (api_call_retry(loop->api, call, code))
+            remove_from_curl(loop, call);
         else
             end_call(loop, call, api_call_result(call, code));
     }
@@ -224,7 +235,7 @@ static int drive(struct api_loop *loop)
     loop->inside = false;
     if (code != CURLM_OK)
         return code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO;
-    forget_dropped(loop);
+    free_dropped(loop);
     end_finished(loop);
     while ((late = find_late(loop, clock_msec())) != NULL)
         end_call(loop, late, -ETIMEDOUT);
@@ -237,7 +248,7 @@ static int wait_msec(struct api_loop *loop, uint32_t timeout_msec)
     uint64_t wait = timeout_msec < INT_MAX ? timeout_msec : INT_MAX;
 
     for (const struct api_call *call = loop->first; call != NULL; call = call->next) {
-        uint64_t limit_msec = limit_of(call);
+        uint64_t limit_msec = end_msec_of(call);
 
         if (!call->added || (limit_msec != 0 && limit_msec <= now_msec))
             return 0;
@@ -252,9 +263,9 @@ int api_loop_turn(struct api_loop *loop, uint32_t timeout_msec)
     CURLMcode code = CURLM_OK;
     int r = 0;
 
-    loop->told = 0;
+    loop->ended = 0;
     r = drive(loop);
-    if (r < 0 || loop->told > 0)
+    if (r < 0 || loop->ended > 0)
         return r;
     code = curl_multi_poll(loop->multi, NULL, 0, wait_msec(loop, timeout_msec), NULL);
     if (code != CURLM_OK)

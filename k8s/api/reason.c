@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reason - says in one sentence why a call failed.
+ *
+ * The text of a server is outside input: it is made printable, shortened, and left out if it
+ * repeats a credential.
+ */
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/api/internal.h"
@@ -10,9 +17,9 @@
 
 #define MAX_REASON_BYTES 8192
 #define MAX_MESSAGE_CHARACTERS 2000 /* of the server's own message */
-#define MAX_TEXT_CHARACTERS 300     /* of a body that is something else */
+#define MAX_TEXT_CHARACTERS 300     /* of a body that is not a Status */
 
-/* What a server says may drive no terminal and forge no line of a log. */
+/* Makes outside text safe for terminals and logs: no control characters, no line ends. */
 static struct str printable(struct arena *arena, struct str text, size_t max_characters)
 {
     struct buffer out = buffer_make(arena, MAX_REASON_BYTES);
@@ -41,7 +48,7 @@ static struct str printable(struct arena *arena, struct str text, size_t max_cha
     return buffer_text(&out);
 }
 
-/* The message of a Status, or how a text begins. */
+/* The message of a Status, or the beginning of any other body. */
 static struct str message_of(const struct api_call *call, struct arena *arena)
 {
     static const struct document_shape shape[] = {{.key = "message"}, {0}};
@@ -52,19 +59,20 @@ static struct str message_of(const struct api_call *call, struct arena *arena)
     cJSON *tree = NULL;
     struct str message = {0};
 
-    if (body.len > 0 && !call->cut && document_read(body, &options, arena, &tree, &error) == 0)
+    if (body.len > 0 && !call->truncated &&
+        document_read(body, &options, arena, &tree, &error) == 0)
         message = tree_get_text(tree, "message");
     if (message.len > 0)
         return printable(arena, message, MAX_MESSAGE_CHARACTERS);
     return printable(arena, body, MAX_TEXT_CHARACTERS);
 }
 
-static bool tells(struct str text, struct str secret)
+static bool has_secret(struct str text, struct str secret)
 {
     return secret.len > 0 && str_contains(text, secret);
 }
 
-/* A server, or what stands before it, may repeat what it was sent. */
+/* A server, or a proxy in front of it, can repeat what it was sent. */
 static struct str without_secrets(const struct api *api, const struct api_call *call,
                                   struct str text)
 {
@@ -74,27 +82,27 @@ static struct str without_secrets(const struct api *api, const struct api_call *
         basic.ptr += sizeof("Authorization: Basic ") - 1;
         basic.len -= sizeof("Authorization: Basic ") - 1;
     }
-    if (tells(text, call->token) || tells(text, api->password) || tells(text, basic) ||
-        tells(text, api->proxy_secret))
-        return STR("(what was said holds a credential, so it is not shown)");
+    if (has_secret(text, call->token) || has_secret(text, api->password) ||
+        has_secret(text, basic) || has_secret(text, api->proxy_password))
+        return STR("(the message has a credential, so it is not shown)");
     return text;
 }
 
-static const char *what_failed(int result)
+static const char *failure_text(int result)
 {
     switch (result) {
     case -ECONNREFUSED:
-        return "no connection";
+        return "cannot connect";
     case -EHOSTUNREACH:
         return "the server cannot be reached";
     case -ECONNRESET:
-        return "the connection broke";
+        return "the connection was lost";
     case -EPROTO:
         return "TLS or HTTP failed";
     case -ECANCELED:
-        return "ended, since what came could not be used";
+        return "ended, because the response cannot be used";
     case -EMSGSIZE:
-        return "the answer is too large";
+        return "the response is too large";
     case -ENOMEM:
         return "out of memory";
     default:
@@ -102,8 +110,9 @@ static const char *what_failed(int result)
     }
 }
 
-/* What libcurl says, without where it looked for what we gave it. */
-static struct str words_of(const struct api_call *call, struct arena *scratch)
+/* The message of libcurl, without the path of the certificate authorities, which is a memory file.
+ */
+static struct str curl_error_of(const struct api_call *call, struct arena *scratch)
 {
     const char *end = strstr(call->error_text, " CAfile: ");
     struct str words = str_of(call->error_text);
@@ -117,18 +126,18 @@ static void add_failure(struct buffer *out, const struct api *api, const struct 
                         int result, struct arena *scratch)
 {
     const struct api_request *request = &call->request;
-    struct str said = without_secrets(api, call, words_of(call, scratch));
+    struct str said = without_secrets(api, call, curl_error_of(call, scratch));
 
     if (result == -EACCES) {
-        buffer_add_format(out, "the token file %s cannot be read, so nobody can be named",
+        buffer_add_format(out, "the token file %s cannot be read, and requests need a token",
                           file_shown_name(api->token_file, scratch).ptr);
     } else if (result == -ETIMEDOUT) {
         if (request->deadline_msec != 0 && clock_msec() >= request->deadline_msec)
-            buffer_add(out, STR("no answer in the time that was left for it"));
+            buffer_add(out, STR("no response before the deadline"));
         else
-            buffer_add_format(out, "nothing came for %u s", request->idle_sec);
+            buffer_add_format(out, "no data for %u s", request->idle_sec);
     } else {
-        buffer_add(out, str_of(what_failed(result)));
+        buffer_add(out, str_of(failure_text(result)));
         if (said.len > 0 && result != -ECANCELED && result != -EMSGSIZE && result != -ENOMEM) {
             buffer_add(out, STR(": "));
             buffer_add(out, said);
@@ -143,7 +152,7 @@ static void add_status(struct buffer *out, const struct api *api, const struct a
 
     buffer_add_format(out, "status %d", status);
     if (status < 400)
-        buffer_add(out, STR(", which sends elsewhere; that is not followed"));
+        buffer_add(out, STR(", a redirect, which is not followed"));
     else if (said.len > 0)
         buffer_add_format(out, ": %.*s", (int)said.len, said.ptr);
 }
@@ -160,6 +169,7 @@ struct str api_reason(const struct api *api, const struct api_call *call, int re
     struct str path = call->request.path;
     const char *query = path.len > 0 ? memchr(path.ptr, '?', path.len) : NULL;
 
+    assert(result < 0 || status >= 300);
     if (query != NULL)
         path.len = (size_t)(query - path.ptr);
     buffer_add_format(&out, "%s ", methods[call->request.method]);

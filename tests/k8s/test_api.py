@@ -111,7 +111,7 @@ class Answers(unittest.TestCase):
             with Server(saying(redirect)) as server, trusting(server, token="abc") as client:
                 reply = client.get("/x")
                 self.assertEqual((reply["result"], reply["status"]), (0, 307))
-                self.assertEqual(reply["reason"], "GET %s/x: status 307, which sends elsewhere; that is not followed"
+                self.assertEqual(reply["reason"], "GET %s/x: status 307, a redirect, which is not followed"
                                  % server.url())
             self.assertEqual(other.connections, 0)
 
@@ -129,7 +129,7 @@ class Answers(unittest.TestCase):
         with Server(handle) as server, trusting(server) as client:
             reply = client.get("/x")
             self.assertEqual((reply["result"], reply["reason"]),
-                             (-errno.EMSGSIZE, "GET %s/x: the answer is too large" % server.url()))
+                             (-errno.EMSGSIZE, "GET %s/x: the response is too large" % server.url()))
 
 
 class Streams(unittest.TestCase):
@@ -146,7 +146,7 @@ class Streams(unittest.TestCase):
             self.assertEqual((reply["result"], reply["bytes"], reply["pieces"], reply["length"]), (0, 15, 5, 0))
             reply = client.get("/x", "stream", "stop=4")
             self.assertEqual((reply["result"], reply["bytes"]), (-errno.ECANCELED, 6))
-            self.assertEqual(reply["reason"], "GET %s/x: ended, since what came could not be used" % server.url())
+            self.assertEqual(reply["reason"], "GET %s/x: ended, because the response cannot be used" % server.url())
 
     def test_a_connection_closed_in_the_middle(self):
         for cut in (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
@@ -156,7 +156,7 @@ class Streams(unittest.TestCase):
             with Server(handle) as server, trusting(server) as client:
                 reply = client.get("/x")
                 self.assertEqual(reply["result"], -errno.ECONNRESET, cut)
-                self.assertTrue(reply["reason"].startswith("GET %s/x: the connection broke: " % server.url()), reply)
+                self.assertTrue(reply["reason"].startswith("GET %s/x: the connection was lost: " % server.url()), reply)
 
     def test_a_response_that_is_not_http(self):
         with Server(saying(b"SSH-2.0-hello\r\n")) as server, trusting(server) as client:
@@ -172,7 +172,7 @@ class Times(unittest.TestCase):
         with Server(handle) as server, trusting(server) as client:
             reply = client.get("/x", "idle=1")
             self.assertEqual((reply["result"], reply["status"]), (-errno.ETIMEDOUT, 200))
-            self.assertEqual(reply["reason"], "GET %s/x: nothing came for 1 s" % server.url())
+            self.assertEqual(reply["reason"], "GET %s/x: no data for 1 s" % server.url())
             self.assertTrue(0.9 < client.took < 2.5, client.took)
 
     def test_a_slow_body_is_not_idle(self):
@@ -191,7 +191,7 @@ class Times(unittest.TestCase):
         with Server(handle) as server, trusting(server) as client:
             reply = client.get("/x", "deadline=300")
             self.assertEqual((reply["result"], reply["status"], reply["reason"]),
-                             (-errno.ETIMEDOUT, 0, "GET %s/x: no answer in the time that was left for it" % server.url()))
+                             (-errno.ETIMEDOUT, 0, "GET %s/x: no response before the deadline" % server.url()))
             self.assertTrue(0.25 < client.took < 1.5, client.took)
             self.assertEqual(client.get("/x", "deadline=0")["result"], -errno.ETIMEDOUT)
 
@@ -226,7 +226,7 @@ class Times(unittest.TestCase):
         with Client("https://127.0.0.1:%d" % port) as client:
             reply = client.get("/x")
             self.assertEqual(reply["result"], -errno.ECONNREFUSED)
-            self.assertTrue(reply["reason"].startswith("GET https://127.0.0.1:%d/x: no connection: " % port))
+            self.assertTrue(reply["reason"].startswith("GET https://127.0.0.1:%d/x: cannot connect: " % port))
 
 
 class Tokens(unittest.TestCase):
@@ -259,7 +259,7 @@ class Tokens(unittest.TestCase):
             self.good = "third"
             reply = client.get("/x")
             self.assertEqual((reply["result"], reply["status"], len(server.requests)), (0, 401, 4))
-            self.assertEqual(reply["reason"], "GET %s/x: status 401: (what was said holds a credential, so it is not "
+            self.assertEqual(reply["reason"], "GET %s/x: status 401: (the message has a credential, so it is not "
                              "shown)" % server.url())
             self.write("fourth\n")
             self.assertEqual((client.get("/x")["status"], len(server.requests)), (401, 6))
@@ -309,7 +309,7 @@ class Tokens(unittest.TestCase):
                     self.write(text)
                 reply = client.get("/x")
                 self.assertEqual(reply["result"], -errno.EACCES)
-                self.assertEqual(reply["reason"], "GET %s/x: the token file %s cannot be read, so nobody can be named"
+                self.assertEqual(reply["reason"], "GET %s/x: the token file %s cannot be read, and requests need a token"
                                  % (server.url(), self.path))
             self.assertEqual(server.connections, 0)
 
@@ -419,26 +419,26 @@ class Certificates(unittest.TestCase):
         ca, crt, key = (certificate_file(name) for name in ("ca.crt", "client.crt", "client.key"))
         other = certificate_file("client.key", "other")
         rows = [
-            ({"ca": key}, "the certificate authority is no PEM certificate"),
-            ({"certificate": crt}, "there is a client certificate, and no key to it"),
-            ({"key": key}, "there is a client key, and no certificate to it"),
+            ({"ca": key}, "the certificate authority is not a PEM certificate"),
+            ({"certificate": crt}, "there is a client certificate but no client key"),
+            ({"key": key}, "there is a client key but no client certificate"),
             ({"certificate": crt, "key": other}, "the client key does not belong to the client certificate"),
             ({"certificate": key, "key": crt}, "the client certificate or its key cannot be read; both must be PEM, the "
              "key without a password"),
-            ({"token": "a b"}, "the token is empty, too long, or holds a character that no token has"),
-            ({"token": "a" * 65537}, "the token is empty, too long, or holds a character that no token has"),
-            ({"as": "a\nb"}, "whom to act as holds a control character, or is empty"),
+            ({"token": "a b"}, "the token is empty, too long, or has a character that is not allowed in a token"),
+            ({"token": "a" * 65537}, "the token is empty, too long, or has a character that is not allowed in a token"),
+            ({"as": "a\nb"}, "the user, uid or group to impersonate is empty or has a control character"),
         ]
         for texts, reason in rows:
             with Client("https://x.test", **{"ca": ca, **texts}) as client:
                 self.assertEqual(client.first, "refused: https://x.test:443: " + reason)
         rows = [
             ("http://x.test", {"token": "abc"}, "the API server's address begins with http://, and credentials are "
-             "never sent in the clear; use https://"),
+             "never sent unencrypted; use https://"),
             ("ftp://x.test", {}, "the API server's address must begin with https://"),
-            ("https://me:word@x.test", {}, "the API server's address is no URL of the form https://host:port"),
-            ("https://x.test", {"name": "a/b"}, "tls-server-name is no name of a host"),
-            ("https://x.test", {"proxy": "::"}, "proxy-url is no URL of the form http://host:port"),
+            ("https://me:word@x.test", {}, "the API server's address must be a URL of the form https://host:port"),
+            ("https://x.test", {"name": "a/b"}, "tls-server-name must be a host name"),
+            ("https://x.test", {"proxy": "::"}, "proxy-url must be a URL of the form http://host:port"),
         ]
         for server, texts, reason in rows:
             with Client(server, **texts) as client:

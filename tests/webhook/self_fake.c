@@ -252,7 +252,7 @@ static int answer(struct fake *fake, const struct api_request *request, struct a
     fake_assert(webhooks || str_starts_with(request->path, STR(SECRET_PATH)), "another path");
     fake_assert(request->deadline_msec != 0, "no deadline");
     if (fake->away != 0) {
-        ret_reply->reason = STR("GET https://127.0.0.1:6443: no connection");
+        ret_reply->reason = STR("GET https://127.0.0.1:6443: cannot connect");
         return fake->away;
     }
     if (status != 0) {

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * credentials - tokens, client certificates and impersonation, from a struct access.
+ *
+ * Tokens and certificates from files are read again, because Kubernetes rotates them. If the new
+ * ones cannot be read, the old ones stay in use.
+ */
 #define _GNU_SOURCE /* memfd_create */
 
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <stdlib.h>
@@ -14,9 +21,9 @@
 #include "k8s/util/file.h"
 #include "k8s/util/gnutls_handles.h"
 
-#define SERIALS 100 /* different paths for one descriptor */
+#define MAX_SLASHES 100 /* different paths for one descriptor */
 
-/* ---- bytes as a file ---- */
+/* ---- anonymous files ---- */
 
 void api_memory_close(struct api_memory *memory)
 {
@@ -40,12 +47,12 @@ static bool write_all(int fd, struct str bytes)
     return true;
 }
 
-/* libcurl takes a kept connection for the same certificate where the paths are equal, and a
- * descriptor's number comes back: so the number of slashes changes. */
+/* libcurl reuses a connection if the path of the certificate is equal, and the system reuses the
+ * numbers of descriptors. A different number of slashes makes the paths differ. */
 int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory)
 {
     struct api_memory memory = {.fd = memfd_create("sandgate", MFD_CLOEXEC)};
-    unsigned slashes = api->serial++ % SERIALS + 1;
+    unsigned slashes = api->serial++ % MAX_SLASHES + 1;
 
     if (memory.fd < 0)
         return -errno;
@@ -63,7 +70,7 @@ int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_me
 
 /* ---- certificates ---- */
 
-static bool is_trust(struct str pem)
+static bool is_authority(struct str pem)
 {
     cleanup_credentials gnutls_certificate_credentials_t credentials = NULL;
     const gnutls_datum_t text = datum_of(pem);
@@ -73,7 +80,7 @@ static bool is_trust(struct str pem)
            gnutls_certificate_set_x509_trust_mem(credentials, &text, GNUTLS_X509_FMT_PEM) > 0;
 }
 
-/* NULL: the two belong together. */
+/* Why certificate and key cannot be used together; NULL: they can. */
 static const char *pair_problem(struct str certificate, struct str key)
 {
     cleanup_credentials gnutls_certificate_credentials_t credentials = NULL;
@@ -84,9 +91,9 @@ static const char *pair_problem(struct str certificate, struct str key)
     if (certificate.len > ACCESS_MAX_FILE_BYTES || key.len > ACCESS_MAX_FILE_BYTES)
         return "the client certificate or its key is too large";
     if (certificate.len == 0)
-        return "there is a client key, and no certificate to it";
+        return "there is a client key but no client certificate";
     if (key.len == 0)
-        return "there is a client certificate, and no key to it";
+        return "there is a client certificate but no client key";
     r = gnutls_certificate_allocate_credentials(&credentials);
     if (r == 0)
         r = gnutls_certificate_set_x509_key_mem2(credentials, &certificate_text, &key_text,
@@ -98,7 +105,7 @@ static const char *pair_problem(struct str certificate, struct str key)
                  : NULL;
 }
 
-static void identity_free(struct api_identity *identity)
+static void free_identity(struct api_identity *identity)
 {
     if (identity == NULL)
         return;
@@ -107,8 +114,8 @@ static void identity_free(struct api_identity *identity)
     free(identity);
 }
 
-static int identity_new(struct api *api, struct str certificate, struct str key,
-                        struct api_identity **ret_identity)
+static int make_identity(struct api *api, struct str certificate, struct str key,
+                         struct api_identity **ret_identity)
 {
     struct api_identity *identity = calloc(1, sizeof(*identity));
     int r = 0;
@@ -122,14 +129,14 @@ static int identity_new(struct api *api, struct str certificate, struct str key,
     if (r == 0)
         r = api_memory_make(api, key, &identity->key);
     if (r < 0) {
-        identity_free(identity);
+        free_identity(identity);
         return r;
     }
     *ret_identity = identity;
     return 0;
 }
 
-static struct api_stamp stamp_of(const char *path)
+static struct api_stamp read_stamp(const char *path)
 {
     struct stat state = {0};
 
@@ -142,31 +149,33 @@ static struct api_stamp stamp_of(const char *path)
                               .nanoseconds = (uint64_t)state.st_mtim.tv_nsec};
 }
 
-static bool stamp_equal(struct api_stamp a, struct api_stamp b)
+static bool is_same_stamp(struct api_stamp a, struct api_stamp b)
 {
     return a.device == b.device && a.inode == b.inode && a.size == b.size &&
            a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
 }
 
-/* What cannot be read, or does not fit together yet, leaves the old one; it is tried again. */
-static void identity_refresh(struct api *api)
+/* If the files cannot be read, or only one of the two was replaced so far, the old certificate
+ * stays in use, and the next check tries again. */
+static void refresh_identity(struct api *api)
 {
     cleanup_arena struct arena scratch = {0};
-    struct api_stamp certificate_stamp = stamp_of(api->certificate_file);
-    struct api_stamp key_stamp = stamp_of(api->key_file);
+    struct api_stamp certificate_stamp = read_stamp(api->certificate_file);
+    struct api_stamp key_stamp = read_stamp(api->key_file);
     struct api_identity *fresh = NULL;
     struct str certificate = {0};
     struct str key = {0};
 
-    if (stamp_equal(certificate_stamp, api->certificate_stamp) &&
-        stamp_equal(key_stamp, api->key_stamp))
+    if (is_same_stamp(certificate_stamp, api->certificate_stamp) &&
+        is_same_stamp(key_stamp, api->key_stamp))
         return;
     if (file_read_path(api->certificate_file, ACCESS_MAX_FILE_BYTES, &scratch, &certificate) < 0 ||
         file_read_path(api->key_file, ACCESS_MAX_FILE_BYTES, &scratch, &key) < 0 ||
-        pair_problem(certificate, key) != NULL || identity_new(api, certificate, key, &fresh) < 0)
+        pair_problem(certificate, key) != NULL || make_identity(api, certificate, key, &fresh) < 0)
         return;
+    assert(api->identity->count > 0);
     if (--api->identity->count == 0)
-        identity_free(api->identity);
+        free_identity(api->identity);
     api->identity = fresh;
     api->certificate_stamp = certificate_stamp;
     api->key_stamp = key_stamp;
@@ -182,7 +191,7 @@ struct api_identity *api_identity_take(struct api *api)
         if (api->certificate_file != NULL && api->key_file != NULL &&
             now_msec - api->identity_msec >= API_CHECK_MSEC) {
             api->identity_msec = now_msec;
-            identity_refresh(api);
+            refresh_identity(api);
         }
         identity = api->identity;
         identity->count++;
@@ -191,19 +200,20 @@ struct api_identity *api_identity_take(struct api *api)
     return identity;
 }
 
-void api_identity_drop(struct api *api, struct api_identity *identity)
+void api_identity_unref(struct api *api, struct api_identity *identity)
 {
     if (identity == NULL)
         return;
     (void)pthread_mutex_lock(&api->mutex);
+    assert(identity->count > 0);
     if (--identity->count == 0)
-        identity_free(identity);
+        free_identity(identity);
     (void)pthread_mutex_unlock(&api->mutex);
 }
 
 /* ---- tokens ---- */
 
-/* Anything else could end the header that it is sent in. */
+/* Whether it has only printable ASCII: a line end would end the header that it is sent in. */
 static bool is_token(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -213,7 +223,7 @@ static bool is_token(struct str text)
     return text.len > 0 && text.len <= ACCESS_MAX_TOKEN_BYTES;
 }
 
-static int token_read(struct api *api)
+static int read_token(struct api *api)
 {
     cleanup_arena struct arena scratch = {0};
     struct str text = {0};
@@ -244,7 +254,7 @@ int api_token_take(struct api *api, bool refused, struct arena *arena, struct st
         (refused || api->token_msec == 0 || api->token_error < 0 ||
          now_msec - api->token_msec >= (uint64_t)API_TOKEN_AGE_SEC * 1000)) {
         api->token_msec = now_msec;
-        api->token_error = token_read(api); /* where that fails the old one stays */
+        api->token_error = read_token(api); /* on failure the old one stays */
     }
     if (api->token != NULL) {
         token = str_of(arena_copy(arena, str_of(api->token)));
@@ -258,7 +268,7 @@ int api_token_take(struct api *api, bool refused, struct arena *arena, struct st
     return r;
 }
 
-/* ---- from access ---- */
+/* ---- setting up ---- */
 
 bool api_has_secret(const struct access *access)
 {
@@ -307,7 +317,8 @@ static int add_extra(struct api *api, struct str *items, const char *name, struc
     if (!str_present(value))
         return 0;
     if (!is_header_value(value)) {
-        *reterr_reason = STR("whom to act as holds a control character, or is empty");
+        *reterr_reason =
+            STR("the user, uid or group to impersonate is empty or has a control character");
         return -EINVAL;
     }
     line = arena_format(&api->arena, "Impersonate-%s: %.*s", name, (int)value.len, value.ptr);
@@ -344,7 +355,7 @@ static int init_token(struct api *api, const struct access *access, struct str *
         return 0;
     if (!is_token(access->token)) {
         *reterr_reason =
-            STR("the token is empty, too long, or holds a character that no token has");
+            STR("the token is empty, too long, or has a character that is not allowed in a token");
         return -EINVAL;
     }
     api->token = strndup(access->token.ptr, access->token.len);
@@ -367,20 +378,20 @@ static int init_identity(struct api *api, const struct access *access, struct st
         api->key_file = arena_copy(&api->arena, str_of(access->key_file));
         if (api->certificate_file == NULL || api->key_file == NULL)
             return -ENOMEM;
-        api->certificate_stamp = stamp_of(api->certificate_file);
-        api->key_stamp = stamp_of(api->key_file);
+        api->certificate_stamp = read_stamp(api->certificate_file);
+        api->key_stamp = read_stamp(api->key_file);
         api->identity_msec = clock_msec();
     }
-    return identity_new(api, access->certificate_pem, access->key_pem, &api->identity);
+    return make_identity(api, access->certificate_pem, access->key_pem, &api->identity);
 }
 
-int api_proof_init(struct api *api, const struct access *access, struct str *reterr_reason)
+int api_credentials_init(struct api *api, const struct access *access, struct str *reterr_reason)
 {
     int r = 0;
 
     if (str_present(access->ca_pem) && !access->insecure) {
-        if (!is_trust(access->ca_pem)) {
-            *reterr_reason = STR("the certificate authority is no PEM certificate");
+        if (!is_authority(access->ca_pem)) {
+            *reterr_reason = STR("the certificate authority is not a PEM certificate");
             return -EINVAL;
         }
         r = api_memory_make(api, access->ca_pem, &api->ca);
@@ -396,9 +407,9 @@ int api_proof_init(struct api *api, const struct access *access, struct str *ret
     return r;
 }
 
-void api_proof_done(struct api *api)
+void api_credentials_done(struct api *api)
 {
     api_memory_close(&api->ca);
-    identity_free(api->identity);
+    free_identity(api->identity);
     free(api->token);
 }
