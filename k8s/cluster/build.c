@@ -203,7 +203,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     cluster->dirty = false;
     cluster->urgent = false;
     snapshot_store_put(cluster->options.store, snapshot);
-    __atomic_store_n(&cluster->shared.ready, true, __ATOMIC_RELEASE);
+    atomic_store_explicit(&cluster->shared.ready, true, memory_order_release);
     if (cluster->listed)
         (void)malloc_trim(0); /* a list leaves much behind that is in nobody's use */
     cluster->listed = false;

@@ -90,27 +90,37 @@ static void give_back_rules(struct cluster *cluster, struct cluster_rules *rules
     cluster_rules_unref(rules);
 }
 
+static void publish(_Atomic uint64_t *shared, uint64_t value)
+{
+    atomic_store_explicit(shared, value, memory_order_relaxed);
+}
+
+static uint64_t published(const _Atomic uint64_t *shared)
+{
+    return atomic_load_explicit(shared, memory_order_relaxed);
+}
+
 static void publish_status(struct cluster *cluster)
 {
     struct cluster_shared *shared = &cluster->shared;
-    uint64_t heard_msec = UINT64_MAX;
-    uint64_t relists = 0, failures = 0, known[CLUSTER_NAMESPACES + 1] = {0};
+    uint64_t last_event_msec = UINT64_MAX;
+    uint64_t relists = 0, failures = cluster->read_failures, known[CLUSTER_NAMESPACES + 1] = {0};
 
     for (size_t i = 0; i < cluster->feed_count; i++) {
         const struct reflector *reflector = cluster->feeds[i].reflector;
         uint64_t lists = reflector_list_count(reflector);
 
-        if (reflector_last_event_msec(reflector) < heard_msec)
-            heard_msec = reflector_last_event_msec(reflector);
+        if (reflector_last_event_msec(reflector) < last_event_msec)
+            last_event_msec = reflector_last_event_msec(reflector);
         relists += lists > 0 ? lists - 1 : 0;
         failures += reflector_failure_count(reflector);
         known[cluster->feeds[i].kind] += reflector_object_count(reflector);
     }
-    __atomic_store_n(&shared->heard_msec, heard_msec, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->relists, relists, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->failures, failures, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->config_maps, known[CLUSTER_CONFIG_MAPS], __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->namespaces, known[CLUSTER_NAMESPACES], __ATOMIC_RELAXED);
+    publish(&shared->last_event_msec, last_event_msec);
+    publish(&shared->relists, relists);
+    publish(&shared->failures, failures);
+    publish(&shared->config_maps, known[CLUSTER_CONFIG_MAPS]);
+    publish(&shared->namespaces, known[CLUSTER_NAMESPACES]);
 }
 
 static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
@@ -222,11 +232,6 @@ void cluster_free(struct cluster *cluster)
     free(cluster);
 }
 
-bool cluster_ready(const struct cluster *cluster)
-{
-    return __atomic_load_n(&cluster->shared.ready, __ATOMIC_ACQUIRE);
-}
-
 /* A failure that waiting does not mend. */
 static bool is_final(const struct cluster_feed *feed)
 {
@@ -300,25 +305,25 @@ int cluster_ask(struct cluster *cluster, enum cluster_question question, struct 
 
 bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec)
 {
-    uint64_t heard_msec = __atomic_load_n(&cluster->shared.heard_msec, __ATOMIC_RELAXED);
+    uint64_t last_event_msec = published(&cluster->shared.last_event_msec);
 
-    return clock_msec() > heard_msec + (uint64_t)max_stale_sec * 1000;
+    return clock_msec() > last_event_msec + (uint64_t)max_stale_sec * 1000;
 }
 
-void cluster_look(const struct cluster *cluster, struct cluster_status *ret_status)
+void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)
 {
     const struct cluster_shared *shared = &cluster->shared;
-    uint64_t heard_msec = __atomic_load_n(&shared->heard_msec, __ATOMIC_RELAXED);
+    uint64_t last_event_msec = published(&shared->last_event_msec);
     uint64_t now_msec = clock_msec();
 
     *ret_status = (struct cluster_status){
         .ready = cluster_ready(cluster),
-        .heard_age_msec = heard_msec < now_msec ? now_msec - heard_msec : 0,
-        .relists = __atomic_load_n(&shared->relists, __ATOMIC_RELAXED),
-        .failures = __atomic_load_n(&shared->failures, __ATOMIC_RELAXED),
-        .confirmations = __atomic_load_n(&shared->confirmations, __ATOMIC_RELAXED),
-        .confirmations_refused = __atomic_load_n(&shared->refused, __ATOMIC_RELAXED),
-        .config_maps = __atomic_load_n(&shared->config_maps, __ATOMIC_RELAXED),
-        .namespaces = __atomic_load_n(&shared->namespaces, __ATOMIC_RELAXED),
+        .last_event_age_msec = last_event_msec < now_msec ? now_msec - last_event_msec : 0,
+        .relists = published(&shared->relists),
+        .failures = published(&shared->failures),
+        .confirmations = published(&shared->confirmations),
+        .confirmations_refused = published(&shared->refused),
+        .config_maps = published(&shared->config_maps),
+        .namespaces = published(&shared->namespaces),
     };
 }

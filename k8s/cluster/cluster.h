@@ -124,15 +124,15 @@ bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec);
 
 struct cluster_status {
     bool ready;
-    uint64_t heard_age_msec; /* of the watch that was silent longest */
-    uint64_t relists;        /* full lists after the first */
-    uint64_t failures;       /* calls that failed */
-    uint64_t confirmations;  /* reads made for misses */
+    uint64_t last_event_age_msec; /* of the watch that was silent longest */
+    uint64_t relists;             /* full lists after the first */
+    uint64_t failures;            /* calls that failed */
+    uint64_t confirmations;       /* reads made for misses */
     uint64_t confirmations_refused;
     uint64_t config_maps, namespaces; /* known */
 };
 
-void cluster_look(const struct cluster *cluster, struct cluster_status *ret_status)
+void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)
     __attribute__((nonnull));
 
 #endif

@@ -32,7 +32,7 @@ static bool is_answered(const struct cluster_waiter *waiter)
 /* What came before the failure may hold the answer: the snapshot of it is built first. */
 static void fail_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int error)
 {
-    bool is_pending = cluster->dirty && __atomic_load_n(&cluster->shared.ready, __ATOMIC_RELAXED);
+    bool is_pending = cluster->dirty && cluster_ready(cluster);
 
     if (!is_pending) {
         end_waiter(cluster, waiter, error);
@@ -168,7 +168,7 @@ static void tell_failure(struct cluster *cluster, const struct cluster_read *rea
         .reason = str_present(reply->reason) ? reply->reason : STR("what came cannot be used"),
     };
 
-    (void)__atomic_add_fetch(&cluster->shared.failures, 1, __ATOMIC_RELAXED);
+    cluster->read_failures++;
     if (cluster->read_told_msec != 0 &&
         now_msec - cluster->read_told_msec < CLUSTER_NOTIFY_SEC * 1000)
         return;
@@ -225,7 +225,7 @@ static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64
     if (r < 0)
         return r;
     cluster->read_msec[cluster->read_count++ % CLUSTER_MAX_CONFIRMED_PER_SEC] = now_msec;
-    (void)__atomic_add_fetch(&cluster->shared.confirmations, 1, __ATOMIC_RELAXED);
+    (void)atomic_fetch_add_explicit(&cluster->shared.confirmations, 1, memory_order_relaxed);
     return 0;
 }
 
@@ -297,7 +297,7 @@ static void run_reads(struct cluster *cluster, uint64_t now_msec)
 static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int result)
 {
     if (result == -EBUSY)
-        (void)__atomic_add_fetch(&cluster->shared.refused, 1, __ATOMIC_RELAXED);
+        (void)atomic_fetch_add_explicit(&cluster->shared.refused, 1, memory_order_relaxed);
     waiter->done(waiter, result);
 }
 
@@ -427,7 +427,7 @@ static void run_refresh(struct cluster *cluster, uint64_t now_msec)
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
 {
     struct cluster_waiter *next = NULL;
-    bool is_built = !cluster->dirty && __atomic_load_n(&cluster->shared.ready, __ATOMIC_RELAXED);
+    bool is_built = !cluster->dirty && cluster_ready(cluster);
 
     for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
         next = waiter->next;

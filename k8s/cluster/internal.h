@@ -17,6 +17,7 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "k8s/cluster/cluster.h"
 #include "k8s/reflector/reflector.h"
@@ -83,11 +84,11 @@ struct cluster_read {
     char namespace_name[];
 };
 
-/* What other threads may look at: atomic, one by one. */
+/* What other threads can read. Only each member is consistent, not all of them together. */
 struct cluster_shared {
-    bool ready;
-    uint64_t heard_msec; /* of the feed that was silent longest; 0: never */
-    uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
+    _Atomic bool ready;               /* released after the first snapshot is in the store */
+    _Atomic uint64_t last_event_msec; /* of the feed with the oldest last event; 0: none yet */
+    _Atomic uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
 };
 
 struct cluster {
@@ -123,6 +124,7 @@ struct cluster {
     bool refreshing;
     uint64_t refresh_msec; /* when the last one began */
     uint64_t read_told_msec;
+    uint64_t read_failures;
 
     uint64_t unreadable_msec; /* since when they are counted */
     unsigned unreadable_told;

@@ -22,3 +22,8 @@ void cluster_mark_dirty(struct cluster *cluster)
         cluster->dirty_msec = clock_msec();
     cluster->dirty = true;
 }
+
+bool cluster_ready(const struct cluster *cluster)
+{
+    return atomic_load_explicit(&cluster->shared.ready, memory_order_acquire);
+}

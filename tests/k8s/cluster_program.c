@@ -231,9 +231,10 @@ static void do_look(void)
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
     struct cluster_status status = {0};
 
-    cluster_look(cluster, &status);
+    cluster_read_status(cluster, &status);
     buffer_add_format(&b, "{\"look\":true,\"ready\":%s,\"heard_age\":%llu,",
-                      status.ready ? "true" : "false", (unsigned long long)status.heard_age_msec);
+                      status.ready ? "true" : "false",
+                      (unsigned long long)status.last_event_age_msec);
     buffer_add_format(&b, "\"relists\":%llu,\"failures\":%llu,\"confirmations\":%llu,",
                       (unsigned long long)status.relists, (unsigned long long)status.failures,
                       (unsigned long long)status.confirmations);

@@ -245,6 +245,7 @@ class Confirming(unittest.TestCase):
                 self.assertEqual(gate.results(tag)[0]["result"], -errno.EIO)
             self.assertEqual(len(gate.events("failed")), 1)
             self.assertIn("you may not", gate.events("failed")[0]["reason"])
+            gate.until(lambda: (look := gate.look())["failures"] == look["confirmations"] >= 2)
 
     def test_earlier_events_are_in_the_snapshot_when_a_failure_is_reported(self):
         api, rounds = world(), 12

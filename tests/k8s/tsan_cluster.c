@@ -137,7 +137,7 @@ static void *look(void *unused)
         struct cluster_status status = {0};
         struct snapshot *snapshot = snapshot_store_get(options.store);
 
-        cluster_look(cluster, &status);
+        cluster_read_status(cluster, &status);
         (void)cluster_is_stale(cluster, 1);
         check(cluster_ready(cluster) == (status.ready || cluster_ready(cluster)),
               "the cluster was ready and is no longer");

@@ -241,7 +241,7 @@ Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
         "\nsandgate_reviews_undecided_total{code=\"504\"} 2\n",
     };
     const struct cluster_status watch = {.ready = true,
-                                         .heard_age_msec = 61005,
+                                         .last_event_age_msec = 61005,
                                          .relists = 2,
                                          .failures = 3,
                                          .confirmations = 4,

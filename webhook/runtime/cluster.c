@@ -222,7 +222,7 @@ void runtime_cluster_status(struct runtime *runtime, struct cluster_status *ret_
     *ret_status = (struct cluster_status){0};
     (void)pthread_rwlock_rdlock(&c->lock);
     if (c->cluster != NULL)
-        cluster_look(c->cluster, ret_status);
+        cluster_read_status(c->cluster, ret_status);
     (void)pthread_rwlock_unlock(&c->lock);
 }
 

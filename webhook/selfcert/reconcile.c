@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "k8s/util/percent.h"
 #include "k8s/util/clock.h"
 #include "k8s/util/http_status.h"
+#include "k8s/util/percent.h"
 #include "webhook/selfcert/bundle.h"
 #include "webhook/selfcert/secret.h"
 
