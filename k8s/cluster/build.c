@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* build - builds snapshots when they are due, and applies new keys and rules. */
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ void cluster_rules_unref(void *object)
     free(rules);
 }
 
-/* New rules against what is known by the old ones. */
+/* Applies new rules to evidence that was verified by the old ones. */
 struct withdrawal {
     struct cluster *cluster;
     const struct cluster_rules *rules;
@@ -63,7 +65,7 @@ static int withdraw(void *context, struct str namespace_name, struct str name, v
     r = evidence_withdraw(*value, withdrawal->rules->keyring, &withdrawal->rules->policy, &record);
     if (r < 0 || record == NULL)
         return r;
-    r = cluster_tally_replace(withdrawal->cluster, *value, &record);
+    r = cluster_invalid_replace(withdrawal->cluster, *value, &record);
     if (r < 0) {
         evidence_unref(record);
         return r;
@@ -73,7 +75,8 @@ static int withdraw(void *context, struct str namespace_name, struct str name, v
     return 0;
 }
 
-/* What the rules refuse surely ends before anything is asked: the API server may be away. */
+/* Before anything is read again, because the API server can be unreachable: a revocation must work
+ * then too. */
 static int withdraw_all(struct cluster *cluster, const struct cluster_rules *rules)
 {
     struct withdrawal withdrawal = {.cluster = cluster, .rules = rules};
@@ -117,7 +120,7 @@ static int add_evidence(void *context, struct str namespace_name, struct str nam
 
     (void)namespace_name;
     (void)name;
-    if (evidence == NULL || evidence->name.len == 0) /* none, or only counted */
+    if (evidence == NULL || evidence->name.len == 0) /* not evidence, or only counted */
         return 0;
     return snapshot_builder_add_evidence(context, evidence);
 }
@@ -146,7 +149,7 @@ static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot
                            builder);
     }
     if (r == 0)
-        r = cluster_tally_add(cluster, builder);
+        r = cluster_invalid_add(cluster, builder);
     if (r == 0)
         r = snapshot_builder_finish(builder, ret_snapshot);
     if (r < 0)
@@ -154,7 +157,7 @@ static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot
     return r;
 }
 
-/* A list on its way: half of what is known is old, half new. */
+/* Whether a list is in progress: the known objects are a mixture of two states. */
 static bool is_half_listed(const struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->feed_count; i++) {
@@ -166,22 +169,21 @@ static bool is_half_listed(const struct cluster *cluster)
     return false;
 }
 
-/* 0: none is to be built before something else happens. */
 uint64_t cluster_build_next(const struct cluster *cluster)
 {
     uint64_t due_msec = cluster->dirty_msec + CLUSTER_BURST_MSEC;
-    uint64_t rest_msec = cluster->built_msec + cluster->cost_msec * (CLUSTER_BUILD_SHARE - 1);
+    uint64_t idle_end_msec = cluster->built_msec + cluster->cost_msec * (CLUSTER_BUILD_SHARE - 1);
 
     if (!cluster->dirty || !cluster_feeds_listed(cluster))
         return 0;
     if (cluster_snapshot_wanted(cluster) || cluster->urgent) {
         due_msec = cluster->dirty_msec;
-        rest_msec = cluster->urgent ? 0 : cluster->built_msec + cluster->cost_msec;
+        idle_end_msec = cluster->urgent ? 0 : cluster->built_msec + cluster->cost_msec;
     } else if (is_half_listed(cluster)) {
         return 0;
     }
-    if (due_msec < rest_msec)
-        due_msec = rest_msec;
+    if (due_msec < idle_end_msec)
+        due_msec = idle_end_msec;
     return due_msec > cluster->retry_msec ? due_msec : cluster->retry_msec;
 }
 
@@ -193,6 +195,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
 
     if (due_msec == 0 || now_msec < due_msec)
         return;
+    assert(cluster->rules != NULL);
     r = make_snapshot(cluster, &snapshot);
     cluster->built_msec = clock_msec();
     cluster->cost_msec = cluster->built_msec - now_msec;
@@ -205,6 +208,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     snapshot_store_put(cluster->options.store, snapshot);
     atomic_store_explicit(&cluster->shared.ready, true, memory_order_release);
     if (cluster->listed)
-        (void)malloc_trim(0); /* a list leaves much behind that is in nobody's use */
+        (void)malloc_trim(0); /* a list leaves much free memory in the heap: give it back (bound in
+                                 tests/bench) */
     cluster->listed = false;
 }

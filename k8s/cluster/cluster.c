@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster - the thread of a cluster, and what other threads ask of it.
+ *
+ * Other threads leave questions and rules in an inbox, and read a few atomic counters. The thread
+ * does everything else, so nothing else needs a lock.
+ */
 #include "k8s/cluster/cluster.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +16,7 @@
 #include "k8s/util/clock.h"
 #include "k8s/util/http_status.h"
 
-#define FAILED_TURN_MSEC 100 /* a loop that fails must not spin */
+#define FAILED_TURN_MSEC 100 /* pause after a failed turn, to avoid a busy loop */
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)
 {
@@ -30,7 +37,7 @@ int cluster_new(const struct cluster_options *options, struct cluster **ret_clus
         cluster_free(cluster);
         return r;
     }
-    cluster_mark_dirty(cluster); /* nothing at all is a snapshot too */
+    cluster_mark_dirty(cluster); /* an empty cluster needs a first snapshot too */
     *ret_cluster = cluster;
     return 0;
 }
@@ -45,15 +52,15 @@ int cluster_set_rules(struct cluster *cluster, const struct keyring *keyring,
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&cluster->lock);
-    before = cluster->coming_rules;
-    cluster->coming_rules = rules;
+    before = cluster->next_rules;
+    cluster->next_rules = rules;
     (void)pthread_mutex_unlock(&cluster->lock);
     cluster_rules_unref(before);
     api_loop_wake(cluster->loop);
     return 0;
 }
 
-/* What other threads have asked for since. */
+/* Takes new questions and rules. True: the thread must end. */
 static bool take_inbox(struct cluster *cluster, struct cluster_waiter **ret_asked,
                        struct cluster_rules **ret_rules)
 {
@@ -61,14 +68,14 @@ static bool take_inbox(struct cluster *cluster, struct cluster_waiter **ret_aske
     bool stopping = false;
 
     (void)pthread_mutex_lock(&cluster->lock);
-    asked = cluster->asked;
-    cluster->asked = NULL;
-    *ret_rules = cluster->coming_rules;
-    cluster->coming_rules = NULL;
+    asked = cluster->inbox;
+    cluster->inbox = NULL;
+    *ret_rules = cluster->next_rules;
+    cluster->next_rules = NULL;
     stopping = cluster->stopping;
     (void)pthread_mutex_unlock(&cluster->lock);
     *ret_asked = NULL;
-    while (asked != NULL) { /* the first first */
+    while (asked != NULL) { /* reverses the list: the first question first */
         struct cluster_waiter *next = asked->next;
 
         asked->next = *ret_asked;
@@ -78,12 +85,13 @@ static bool take_inbox(struct cluster *cluster, struct cluster_waiter **ret_aske
     return stopping;
 }
 
-/* Rules that could not be taken up, for want of memory, come again unless newer ones came. */
+/* Rules that could not be applied because memory was short are tried again, unless newer ones came.
+ */
 static void give_back_rules(struct cluster *cluster, struct cluster_rules *rules)
 {
     (void)pthread_mutex_lock(&cluster->lock);
-    if (cluster->coming_rules == NULL) {
-        cluster->coming_rules = rules;
+    if (cluster->next_rules == NULL) {
+        cluster->next_rules = rules;
         rules = NULL;
     }
     (void)pthread_mutex_unlock(&cluster->lock);
@@ -114,6 +122,7 @@ static void publish_status(struct cluster *cluster)
             last_event_msec = reflector_last_event_msec(reflector);
         relists += lists > 0 ? lists - 1 : 0;
         failures += reflector_failure_count(reflector);
+        assert(cluster->feeds[i].kind <= CLUSTER_NAMESPACES);
         known[cluster->feeds[i].kind] += reflector_object_count(reflector);
     }
     publish(&shared->last_event_msec, last_event_msec);
@@ -133,7 +142,7 @@ static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
     return next_msec > now_msec ? (uint32_t)(next_msec - now_msec) : 0;
 }
 
-/* False: stop. */
+/* False: the thread must end. */
 static bool take_turn(struct cluster *cluster)
 {
     uint64_t now_msec = clock_msec();
@@ -141,7 +150,7 @@ static bool take_turn(struct cluster *cluster)
     struct cluster_rules *rules = NULL;
     bool stopping = false;
 
-    cluster_refresh_check(cluster); /* before new waiters join: its lists are older than they are */
+    cluster_refresh_check(cluster); /* before new questions join the next refresh */
     stopping = take_inbox(cluster, &asked, &rules);
     if (rules != NULL && cluster_adopt_rules(cluster, rules, now_msec) < 0)
         give_back_rules(cluster, rules);
@@ -166,6 +175,7 @@ static void *run(void *context)
 {
     struct cluster *cluster = context;
 
+    assert(!cluster->once);
     while (take_turn(cluster)) {
     }
     cluster_confirm_end(cluster, -ESHUTDOWN);
@@ -177,7 +187,7 @@ static bool has_rules(struct cluster *cluster)
     bool has = false;
 
     (void)pthread_mutex_lock(&cluster->lock);
-    has = cluster->coming_rules != NULL;
+    has = cluster->next_rules != NULL;
     (void)pthread_mutex_unlock(&cluster->lock);
     return has;
 }
@@ -190,7 +200,7 @@ int cluster_start(struct cluster *cluster)
 
     if (!has_rules(cluster))
         return -EINVAL;
-    /* signals are for the threads that wait for them */
+    /* the thread blocks all signals: other threads of the program handle them */
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return -EINVAL;
@@ -215,7 +225,7 @@ void cluster_free(struct cluster *cluster)
         (void)pthread_join(cluster->thread, NULL);
     }
     (void)take_inbox(cluster, &asked, &rules);
-    while (asked != NULL) { /* of a cluster that was never started */
+    while (asked != NULL) { /* questions to a cluster that was never started */
         struct cluster_waiter *waiter = asked;
 
         asked = waiter->next;
@@ -225,14 +235,14 @@ void cluster_free(struct cluster *cluster)
     api_loop_free(cluster->loop);
     cluster_reads_free(cluster);
     cluster_feeds_free(cluster);
-    cluster_tally_free(cluster);
+    cluster_invalid_free(cluster);
     cluster_rules_unref(cluster->rules);
     (void)pthread_mutex_destroy(&cluster->lock);
     arena_release(&cluster->arena);
     free(cluster);
 }
 
-/* A failure that waiting does not mend. */
+/* Whether the last failure will not go away by waiting. */
 static bool is_final(const struct cluster_feed *feed)
 {
     return feed->problem[0] != '\0' && feed->failed_status != HTTP_GONE &&
@@ -256,7 +266,7 @@ static int explain(const struct cluster *cluster, bool late, struct arena *arena
                    : -EIO;
     }
     if (late)
-        *reterr_reason = arena_format(arena, "%.*s: no answer in time",
+        *reterr_reason = arena_format(arena, "%.*s: no response in time",
                                       (int)api_server(cluster->options.api).len,
                                       api_server(cluster->options.api).ptr);
     return late ? -ETIMEDOUT : 0;
@@ -294,8 +304,8 @@ int cluster_ask(struct cluster *cluster, enum cluster_question question, struct 
     if (cluster->stopping) {
         r = -ESHUTDOWN;
     } else {
-        waiter->next = cluster->asked;
-        cluster->asked = waiter;
+        waiter->next = cluster->inbox;
+        cluster->inbox = waiter;
     }
     (void)pthread_mutex_unlock(&cluster->lock);
     if (r == 0)

@@ -6,17 +6,17 @@
  * cluster - a source of snapshots: labelled ConfigMaps and Namespaces of an API server, by list
  * and watch (gate-v1, sections 2 and 4).
  *
- * One thread of its own does all of it: the watches, the verifying of what arrives, the building
- * of snapshots, the confirmation of misses. It puts each new snapshot into the store it was given,
- * the first one when all first lists have come; a burst of events becomes one. While the API server
- * is away the last snapshot stays. What no snapshot needs of an object is not kept.
+ * Its thread runs the watches, verifies evidence when it arrives, builds snapshots, and reads
+ * objects that a request misses (confirmation). It puts each new snapshot into the given store, the
+ * first one when all first lists are complete; a burst of events gives one snapshot. While the API
+ * server cannot be reached, the last snapshot stays in use. Members of objects that no snapshot
+ * needs are not kept.
  *
- * Errors     negative errno, with a reason where one is asked for.
- * Ownership  options and what they point to outlive the cluster. Whoever is given a keep takes it
- *            over (snapshot.h).
- * Threads    any, where not said otherwise. Callbacks come from the cluster's thread and must not
- *            block; they may ask again, and must not free the cluster.
- * Units      in the names; msec are of the monotonic clock (clock_msec()).
+ * Errors     negative errno, with a reason where there is a parameter for it.
+ * Ownership  options, and what they point to, must outlive the cluster. The cluster owns a keep
+ * that it is given (see snapshot.h). Threads    any, unless stated otherwise. Callbacks are called
+ * by the cluster's thread and must not block. They can call cluster_ask(), and must not call
+ * cluster_free(). Units      in the names; msec are of the monotonic clock (clock_msec()).
  */
 
 #include <stdbool.h>
@@ -28,34 +28,34 @@
 #include "k8s/policy/policy.h"
 #include "k8s/snapshot/snapshot.h"
 
-#define CLUSTER_MAX_NAMESPACES 64 /* named ones */
-#define CLUSTER_MAX_CONFIRMING 4  /* reads at once (section 4) */
+#define CLUSTER_MAX_NAMESPACES 64 /* of the option `namespaces` */
+#define CLUSTER_MAX_CONFIRMING 4  /* confirmation reads in progress (section 4) */
 #define CLUSTER_MAX_CONFIRMED_PER_SEC 20
-#define CLUSTER_BURST_MSEC 20     /* events of so long become one snapshot */
-#define CLUSTER_BUILD_SHARE 20    /* building snapshots takes at most this part of the time */
-#define CLUSTER_REFRESH_MSEC 1000 /* from one refresh to the next */
+#define CLUSTER_BURST_MSEC 20     /* events within this time give one snapshot */
+#define CLUSTER_BUILD_SHARE 20    /* building takes at most 1/20 of the time */
+#define CLUSTER_REFRESH_MSEC 1000 /* shortest time between two refreshes */
 
-/* For a log: what happened, in a sentence. */
+/* Events for a log. */
 enum cluster_event_kind {
-    CLUSTER_LISTED = 1, /* a first or a new whole list */
-    CLUSTER_FAILED,     /* a call failed; the first of a row, then once a minute */
-    CLUSTER_RECOVERED,
-    CLUSTER_UNREADABLE, /* an object that cannot be used as what it says it is */
+    CLUSTER_LISTED = 1, /* a list is complete */
+    CLUSTER_FAILED,     /* a call failed; at the first failure, then once a minute */
+    CLUSTER_RECOVERED,  /* the first success after CLUSTER_FAILED */
+    CLUSTER_UNREADABLE, /* an object has the evidence label, but is not valid evidence */
 };
 
 struct cluster_event {
     enum cluster_event_kind kind;
-    struct str what;    /* "configmaps", "namespaces", or namespace/name */
-    struct str reason;  /* the server's own words where there are some */
-    uint64_t since_sec; /* FAILED, RECOVERED: how long nothing was heard; texts live for the call */
+    struct str what;    /* "configmaps", "namespaces", or namespace/name; valid during the call */
+    struct str reason;  /* the message of the server, if there is one; valid during the call */
+    uint64_t since_sec; /* FAILED, RECOVERED: duration without an event or response */
 };
 
 struct cluster_options {
     struct api *api;
     struct str own_namespace;
-    struct str_list namespaces; /* named ones, beside the gate's own; empty: all */
+    struct str_list namespaces; /* in addition to own_namespace; empty: all */
     struct snapshot_store *store;
-    void (*on_event)(void *context, const struct cluster_event *event); /* may be NULL */
+    void (*on_event)(void *context, const struct cluster_event *event); /* can be NULL */
     void *event_context;
 };
 
@@ -64,72 +64,73 @@ struct cluster;
 int cluster_new(const struct cluster_options *options, struct cluster **ret_cluster)
     __attribute__((warn_unused_result, nonnull));
 
-/* Keys and rules to verify by, from now on. What they surely refuse ends at once (too few signers
- * left, a digest revoked), all else is read and verified anew. Once before the start, and at any
- * time after. policy's texts live as long as keep. */
+/* Sets the keys and rules to verify with. Evidence that they certainly refuse (too few signers
+ * left, digest revoked) becomes invalid at once; all other evidence is read and verified again.
+ * Must be called before cluster_start(), and can be called at any time after it. The texts of
+ * policy are valid as long as keep. */
 int cluster_set_rules(struct cluster *cluster, const struct keyring *keyring,
                       const struct policy *policy, struct snapshot_keep keep)
     __attribute__((warn_unused_result, nonnull));
 
 int cluster_start(struct cluster *cluster) __attribute__((warn_unused_result, nonnull));
-/* Ends the thread; waiters are told -ESHUTDOWN. NULL is allowed. */
+/* Ends the thread; waiters get -ESHUTDOWN. NULL is allowed. */
 void cluster_free(struct cluster *cluster);
 
-/* Whether the first full lists have come, and so the first snapshot. */
+/* Whether the store has a first snapshot: all first lists are complete. */
 bool cluster_ready(const struct cluster *cluster);
 
-/* Lists once and puts a snapshot, without watching: for commands. Blocks; must not be mixed with
- * cluster_start(). -EACCES: the server refuses; -ETIMEDOUT; -EIO, -ENOMEM: the reason says why. */
+/* For commands: lists once and puts a snapshot, without a watch. Blocks. Must not be used together
+ * with cluster_start(). -EACCES: the server refuses access; -ETIMEDOUT; -EIO, -ENOMEM; each with a
+ * reason. */
 int cluster_read_once(struct cluster *cluster, uint64_t deadline_msec, struct arena *arena,
                       struct str *reterr_reason) __attribute__((warn_unused_result, nonnull));
 
-/* ---- what a request waits for ---- */
+/* ---- questions of waiting requests ---- */
 
 enum cluster_question {
-    CLUSTER_NAMESPACE = 1, /* read this Namespace: the watch has not shown it */
-    CLUSTER_EVIDENCE,      /* list evidence of this namespace and of the gate's own */
-    CLUSTER_FRESH,         /* hear from the API server again: the snapshot is stale */
+    CLUSTER_NAMESPACE = 1, /* read this Namespace, which the snapshot does not have */
+    CLUSTER_EVIDENCE,      /* list the evidence of this namespace and of the gate's own */
+    CLUSTER_FRESH,         /* list everything again: the snapshot is stale */
 };
 
 /*
- * The asker's memory; stays in place until done was called, which is exactly once and from the
- * cluster's thread: it may be before cluster_ask() has returned there. result:
- *   0           the store's snapshot has the answer, also where it is "no such thing"
- *   -ETIMEDOUT  the waiter's deadline passed
- *   -EBUSY      more than the bounds of section 4 allow
- *   -EIO        the API server did not say (the store's snapshot has all that came before that:
- *               look at it again); a namespace that this gate may not read
- *   -ENOMEM
- *   -ESHUTDOWN
+ * A question. Owned by the caller; must stay valid until the cluster's thread has called `done`,
+ * which it does exactly once, possibly before cluster_ask() returns. result:
+ *   0           the snapshot in the store has the answer, which can be that there is no such object
+ *   -ETIMEDOUT  the deadline passed
+ *   -EBUSY      the limits of section 4 are reached
+ *   -EIO        the API server did not answer (the snapshot in the store has everything that
+ * arrived before, so check it again); or this gate does not read the namespace -ENOMEM -ESHUTDOWN
+ * the cluster ends
  */
 struct cluster_waiter {
     uint64_t deadline_msec;
     void (*done)(struct cluster_waiter *waiter, int result);
 
-    /* private to cluster*.c */
+    /* private to the files of this directory */
     struct cluster_waiter *next;
     enum cluster_question question;
-    struct str namespace_name;     /* borrowed from the asker */
-    struct cluster_read *reads[2]; /* that it still waits for */
-    bool refresh;                  /* likewise */
-    int failed;                    /* what it is told once the snapshot is built; 0: nothing did */
+    struct str namespace_name;     /* borrowed */
+    struct cluster_read *reads[2]; /* that it still waits for; NULL: none */
+    bool refresh;                  /* whether it still waits for a refresh */
+    int failed;                    /* its result after the next snapshot; 0: no failure */
 };
 
-/* 0, or an error as for done, which is then not called. */
+/* 0, or an error as for `done`, which is not called then. */
 int cluster_ask(struct cluster *cluster, enum cluster_question question, struct str namespace_name,
                 struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
 
-/* Whether so much time went by without event, bookmark or list of either kind. */
+/* Whether a watch has had no event, bookmark or list for this time. */
 bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec);
 
 struct cluster_status {
     bool ready;
-    uint64_t last_event_age_msec; /* of the watch that was silent longest */
-    uint64_t relists;             /* full lists after the first */
-    uint64_t failures;            /* calls that failed */
-    uint64_t confirmations;       /* reads made for misses */
-    uint64_t confirmations_refused;
-    uint64_t config_maps, namespaces; /* known */
+    uint64_t last_event_age_msec;     /* of the watch with the oldest last event */
+    uint64_t relists;                 /* complete lists after the first ones */
+    uint64_t failures;                /* calls that failed */
+    uint64_t confirmations;           /* confirmation reads */
+    uint64_t confirmations_refused;   /* with -EBUSY */
+    uint64_t config_maps, namespaces; /* known objects */
 };
 
 void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)

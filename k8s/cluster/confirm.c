@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm - the questions of waiting requests: reads objects that a snapshot misses, and lists
+ * again when it is stale.
+ *
+ * A question has its answer when its reads, or the refresh, have ended and a snapshot was built
+ * from them. Waiters that need the same read share it. Reads are limited in number and rate
+ * (section 4), so that requests for missing objects cannot overload the API server.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -13,8 +22,8 @@ static void end_waiter(struct cluster *cluster, struct cluster_waiter *waiter, i
 
     while (*at != NULL && *at != waiter)
         at = &(*at)->next;
-    if (*at != NULL)
-        *at = waiter->next;
+    assert(*at == waiter);
+    *at = waiter->next;
     waiter->done(waiter, result);
 }
 
@@ -23,13 +32,14 @@ static bool waits_for(const struct cluster_waiter *waiter, const struct cluster_
     return waiter->reads[0] == read || waiter->reads[1] == read;
 }
 
-/* Whether all it asked for has come; the snapshot may still have to be built. */
+/* Whether all its reads have ended; the next snapshot has the answer. */
 static bool is_answered(const struct cluster_waiter *waiter)
 {
     return waiter->reads[0] == NULL && waiter->reads[1] == NULL && !waiter->refresh;
 }
 
-/* What came before the failure may hold the answer: the snapshot of it is built first. */
+/* Objects that arrived before the failure can have the answer: the waiter waits for their snapshot.
+ */
 static void fail_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int error)
 {
     bool is_pending = cluster->dirty && cluster_ready(cluster);
@@ -61,8 +71,8 @@ static void free_read(struct cluster *cluster, struct cluster_read *read)
 
     while (*at != NULL && *at != read)
         at = &(*at)->next;
-    if (*at != NULL)
-        *at = read->next;
+    assert(*at == read);
+    *at = read->next;
     reflector_merge_free(read->merge);
     free(read);
 }
@@ -73,7 +83,7 @@ void cluster_reads_free(struct cluster *cluster)
         free_read(cluster, cluster->reads);
 }
 
-/* Those that wait for it have their answer, or an error. */
+/* Ends a read for all its waiters, with an answer or an error. */
 static void end_read(struct cluster *cluster, struct cluster_read *read, int result)
 {
     struct cluster_waiter *next = NULL;
@@ -92,13 +102,14 @@ static void end_read(struct cluster *cluster, struct cluster_read *read, int res
     free_read(cluster, read);
 }
 
-/* When one began: index from the newest. */
+/* When a read began; back: 0 is the newest. */
 static uint64_t begun_msec(const struct cluster *cluster, size_t back)
 {
+    assert(back < cluster->read_count);
     return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
 }
 
-/* From when on a second has room for one more. */
+/* The earliest time at which the limit per second permits another read. */
 static uint64_t next_begin_msec(const struct cluster *cluster)
 {
     if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
@@ -106,9 +117,9 @@ static uint64_t next_begin_msec(const struct cluster *cluster)
     return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
 }
 
-/* How many more may wait to begin: never more than a second's, so that who waits is served soon, or
- * is told at once to come again. */
-static size_t room_for_reads(const struct cluster *cluster)
+/* How many reads can be added. No more than one second's worth wait to begin, so that a request is
+ * either served soon or refused at once. */
+static size_t remaining_reads(const struct cluster *cluster)
 {
     size_t waiting = 0;
 
@@ -128,7 +139,7 @@ static bool is_same_read(const struct cluster_read *a, const struct cluster_feed
     return a->feed == feed && str_equal(read_namespace(a), namespace_name);
 }
 
-/* One that has not begun: what has may be too old for who asks now. */
+/* Only reads that have not begun: one in progress can predate this question. */
 static struct cluster_read *find_read(const struct cluster *cluster,
                                       const struct cluster_feed *feed, struct str namespace_name)
 {
@@ -139,7 +150,7 @@ static struct cluster_read *find_read(const struct cluster *cluster,
     return read;
 }
 
-/* At the end of the list: first come, first served. */
+/* Added at the end of the list, so that reads begin in the order of their questions. */
 static struct cluster_read *add_read(struct cluster *cluster, struct cluster_feed *feed,
                                      struct str namespace_name)
 {
@@ -157,22 +168,22 @@ static struct cluster_read *add_read(struct cluster *cluster, struct cluster_fee
     return read;
 }
 
-/* A word now and then: what a request is told does not say what the server said. */
-static void tell_failure(struct cluster *cluster, const struct cluster_read *read,
-                         const struct api_reply *reply)
+/* Rate-limited. The only place that shows the reason of the server: clients are not given it. */
+static void report_failure(struct cluster *cluster, const struct cluster_read *read,
+                           const struct api_reply *reply)
 {
     uint64_t now_msec = clock_msec();
     const struct cluster_event event = {
         .kind = CLUSTER_FAILED,
         .what = read->feed->what,
-        .reason = str_present(reply->reason) ? reply->reason : STR("what came cannot be used"),
+        .reason = str_present(reply->reason) ? reply->reason : STR("the response cannot be used"),
     };
 
     cluster->read_failures++;
-    if (cluster->read_told_msec != 0 &&
-        now_msec - cluster->read_told_msec < CLUSTER_NOTIFY_SEC * 1000)
+    if (cluster->read_reported_msec != 0 &&
+        now_msec - cluster->read_reported_msec < CLUSTER_NOTIFY_SEC * 1000)
         return;
-    cluster->read_told_msec = now_msec;
+    cluster->read_reported_msec = now_msec;
     cluster_notify(cluster, &event);
 }
 
@@ -196,7 +207,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
     else if (r == 0 && !is_none)
         r = -EIO;
     if (r < 0)
-        tell_failure(cluster, read, reply);
+        report_failure(cluster, read, reply);
     end_read(cluster, read, r < 0 && r != -ENOMEM ? -EIO : r);
 }
 
@@ -229,7 +240,7 @@ static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64
     return 0;
 }
 
-static bool is_under_way(const struct cluster *cluster, const struct cluster_read *read)
+static bool is_in_progress(const struct cluster *cluster, const struct cluster_read *read)
 {
     for (const struct cluster_read *other = cluster->reads; other != NULL; other = other->next) {
         if (other->call != NULL && is_same_read(other, read->feed, read_namespace(read)))
@@ -248,7 +259,7 @@ static bool is_wanted(const struct cluster *cluster, const struct cluster_read *
     return false;
 }
 
-static size_t count_under_way(const struct cluster *cluster)
+static size_t count_in_progress(const struct cluster *cluster)
 {
     size_t count = 0;
 
@@ -257,13 +268,13 @@ static size_t count_under_way(const struct cluster *cluster)
     return count;
 }
 
-/* Whether one could begin if a second had room for it; others wait for the end of a call. */
-static bool waits_for_room(const struct cluster *cluster)
+/* Whether a read only waits for the limit per second; others wait for the end of a call. */
+static bool waits_for_rate(const struct cluster *cluster)
 {
-    if (count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING)
+    if (count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING)
         return false;
     for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next) {
-        if (read->call == NULL && !is_under_way(cluster, read))
+        if (read->call == NULL && !is_in_progress(cluster, read))
             return true;
     }
     return false;
@@ -284,7 +295,7 @@ static void run_reads(struct cluster *cluster, uint64_t now_msec)
             continue;
         }
         if (now_msec < next_begin_msec(cluster) ||
-            count_under_way(cluster) >= CLUSTER_MAX_CONFIRMING || is_under_way(cluster, read))
+            count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING || is_in_progress(cluster, read))
             continue;
         r = begin_read(cluster, read, now_msec);
         if (r < 0)
@@ -301,14 +312,14 @@ static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int r
     waiter->done(waiter, result);
 }
 
-/* The namespace of a question's first read, or second. */
+/* The namespace of the first or second read of a question. */
 static struct str name_of_read(const struct cluster *cluster, const struct cluster_waiter *waiter,
                                size_t index)
 {
     return index == 0 ? waiter->namespace_name : cluster->options.own_namespace;
 }
 
-/* What a question needs to be read: one or two reads, all of them or none. */
+/* Plans the one or two reads of a question: all of them or none. */
 static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
 {
     enum cluster_kind kind =
@@ -327,13 +338,13 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
         waiter->reads[i] = find_read(cluster, feeds[i], name);
         wanted += waiter->reads[i] == NULL;
     }
-    if (wanted > room_for_reads(cluster))
+    if (wanted > remaining_reads(cluster))
         return -EBUSY;
     for (size_t i = 0; i < count; i++) {
         if (waiter->reads[i] == NULL)
             waiter->reads[i] = add_read(cluster, feeds[i], name_of_read(cluster, waiter, i));
         if (waiter->reads[i] == NULL)
-            return -ENOMEM; /* one that nobody waits for goes by itself */
+            return -ENOMEM; /* a first read without waiter is freed by run_reads() */
     }
     return 0;
 }
@@ -355,7 +366,7 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
     cluster->waiters = waiter;
 }
 
-/* ---- hearing from the server again ---- */
+/* ---- refreshes ---- */
 
 static bool wants_refresh(const struct cluster *cluster)
 {
@@ -449,7 +460,7 @@ uint64_t cluster_confirm_next(const struct cluster *cluster)
         next_msec = cluster_earlier(next_msec, waiter->deadline_msec);
     if (wants_refresh(cluster) && !cluster->refreshing)
         next_msec = cluster_earlier(next_msec, cluster->refresh_msec + CLUSTER_REFRESH_MSEC);
-    if (waits_for_room(cluster))
+    if (waits_for_rate(cluster))
         next_msec = cluster_earlier(next_msec, next_begin_msec(cluster));
     return next_msec;
 }

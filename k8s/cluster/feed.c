@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* feed - one list and watch: makes the calls that its reflector plans, and reports their results.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +38,7 @@ static int make_options(struct cluster *cluster, struct cluster_feed *feed,
                 arena_format(arena, "fieldSelector=metadata.name%%3D%.*s", (int)name.len, name.ptr);
     }
     if (getrandom(&options.seed, sizeof(options.seed), 0) != sizeof(options.seed))
-        options.seed = (uint32_t)clock_msec(); /* of a jitter, nothing more */
+        options.seed = (uint32_t)clock_msec(); /* only for random pauses */
     *ret_options = options;
     return str_present(feed->what) && str_present(options.path) && str_present(options.selector) &&
                    str_present(name)
@@ -49,6 +52,7 @@ static int add_feed(struct cluster *cluster, enum cluster_kind kind, struct str 
     struct reflector_options options = {0};
     int r = 0;
 
+    assert(cluster->feed_count < 2 * (cluster->options.namespaces.count + 1));
     *feed =
         (struct cluster_feed){.cluster = cluster, .kind = kind, .namespace_name = namespace_name};
     r = make_options(cluster, feed, &options);
@@ -65,7 +69,7 @@ static int add_feeds(struct cluster *cluster, struct str namespace_name)
 
     if (namespace_name.len > 0 &&
         cluster_feed_find(cluster, CLUSTER_CONFIG_MAPS, namespace_name) != NULL)
-        return 0; /* named twice */
+        return 0; /* it was named before */
     r = add_feed(cluster, CLUSTER_CONFIG_MAPS, namespace_name);
     return r < 0 ? r : add_feed(cluster, CLUSTER_NAMESPACES, namespace_name);
 }
@@ -117,15 +121,15 @@ bool cluster_feeds_listed(const struct cluster *cluster)
 
 static uint64_t silent_sec(const struct cluster_feed *feed, uint64_t now_msec)
 {
-    uint64_t heard_msec = reflector_last_event_msec(feed->reflector);
+    uint64_t last_event_msec = reflector_last_event_msec(feed->reflector);
 
-    if (heard_msec == 0)
-        heard_msec = feed->failing ? feed->failing_msec : now_msec;
-    return (now_msec - heard_msec) / 1000;
+    if (last_event_msec == 0)
+        last_event_msec = feed->failing ? feed->failing_msec : now_msec;
+    return (now_msec - last_event_msec) / 1000;
 }
 
-/* Only of what makes us pause: a watch that is cut now and then is the course of things. */
-static void tell_failure(struct cluster_feed *feed, uint64_t now_msec)
+/* Only called for failures that lead to a pause: the end of a watch from time to time is normal. */
+static void report_failure(struct cluster_feed *feed, uint64_t now_msec)
 {
     const struct cluster_event event = {
         .kind = CLUSTER_FAILED,
@@ -134,16 +138,16 @@ static void tell_failure(struct cluster_feed *feed, uint64_t now_msec)
         .since_sec = silent_sec(feed, now_msec),
     };
 
-    if (feed->failing && now_msec - feed->told_msec < CLUSTER_NOTIFY_SEC * 1000)
+    if (feed->failing && now_msec - feed->reported_msec < CLUSTER_NOTIFY_SEC * 1000)
         return;
     if (!feed->failing)
         feed->failing_msec = now_msec;
     feed->failing = true;
-    feed->told_msec = now_msec;
+    feed->reported_msec = now_msec;
     cluster_notify(feed->cluster, &event);
 }
 
-static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
+static void report_success(struct cluster_feed *feed, uint64_t now_msec)
 {
     uint64_t lists = reflector_list_count(feed->reflector);
 
@@ -166,7 +170,7 @@ static void tell_success(struct cluster_feed *feed, uint64_t now_msec)
     }
 }
 
-/* The answer's own words where it was an answer, else what became of the call. */
+/* The cause in the response if there was one, else the cause of the failed call. */
 static struct str find_reason(const struct cluster_feed *feed, const struct api_reply *reply)
 {
     struct str reason = reflector_reason(feed->reflector);
@@ -175,7 +179,7 @@ static struct str find_reason(const struct cluster_feed *feed, const struct api_
         return STR("out of memory");
     if (str_present(reply->reason) && (feed->error == 0 || reason.len == 0))
         return reply->reason;
-    return reason.len > 0 ? reason : STR("what came cannot be used");
+    return reason.len > 0 ? reason : STR("the response cannot be used");
 }
 
 static void note_problem(struct cluster_feed *feed, int result, const struct api_reply *reply)
@@ -226,7 +230,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
                          reply->has_retry_after ? reply->retry_after_sec : 0, now_msec);
         note_problem(feed, result, reply);
     }
-    tell_success(feed, now_msec);
+    report_success(feed, now_msec);
 }
 
 static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
@@ -243,6 +247,7 @@ static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
         .context = feed,
     };
 
+    assert(feed->call == NULL);
     feed->error = 0;
     return api_loop_start(feed->cluster->loop, &request, take_end, &feed->call);
 }
@@ -256,12 +261,12 @@ static int plan_task(struct cluster_feed *feed, uint64_t now_msec)
     feed->planned = true;
     feed->begin_msec = now_msec + feed->task.pause_msec;
     if (feed->task.pause_msec > 0 && feed->problem[0] != '\0')
-        tell_failure(feed, now_msec);
+        report_failure(feed, now_msec);
     return 0;
 }
 
-/* A watch is not for who only lists. */
-static bool is_at_its_end(const struct cluster_feed *feed)
+/* Whether nothing is left to do: without watches, after the list. */
+static bool is_finished(const struct cluster_feed *feed)
 {
     return feed->cluster->once && reflector_listed(feed->reflector);
 }
@@ -270,7 +275,7 @@ static void run_feed(struct cluster_feed *feed, uint64_t now_msec)
 {
     int r = 0;
 
-    if (feed->call != NULL || now_msec < feed->begin_msec || is_at_its_end(feed))
+    if (feed->call != NULL || now_msec < feed->begin_msec || is_finished(feed))
         return;
     if (!feed->planned)
         r = plan_task(feed, now_msec);
@@ -289,7 +294,7 @@ void cluster_feeds_run(struct cluster *cluster, uint64_t now_msec)
         struct cluster_feed *feed = &cluster->feeds[i];
 
         if (feed->call != NULL)
-            tell_success(feed, now_msec);
+            report_success(feed, now_msec);
         run_feed(feed, now_msec);
     }
 }
@@ -301,7 +306,7 @@ uint64_t cluster_feeds_next(const struct cluster *cluster)
     for (size_t i = 0; i < cluster->feed_count; i++) {
         const struct cluster_feed *feed = &cluster->feeds[i];
 
-        if (feed->call == NULL && !is_at_its_end(feed))
+        if (feed->call == NULL && !is_finished(feed))
             next_msec = cluster_earlier(next_msec, feed->begin_msec);
     }
     return next_msec;

@@ -3,17 +3,17 @@
 #define K8S_CLUSTER_INTERNAL_H
 
 /*
- * internal - what a cluster is made of; private to cluster*.c.
+ * internal - the members of a cluster; for the files of this directory only.
  *
- * state.c            what all of them use
- * cluster.c          the thread, its turn, what comes from other threads
- * feed.c     one list and watch: its calls, what is told of them
- * object.c   objects that came: verified, kept, gone
- * tally.c    how many that are not valid are kept
- * build.c    snapshots, and rules that change
- * confirm.c  waiters and the reads that they wait for
+ * state.c    small operations for all files
+ * cluster.c  the thread; what other threads ask
+ * feed.c     one list and watch: its calls, its events for the log
+ * object.c   arrived objects: verified and kept, or dropped
+ * invalid.c  limits the records of invalid documents
+ * build.c    snapshots; changes of rules
+ * confirm.c  waiters, and the reads that they wait for
  *
- * Threads    everything belongs to the cluster's thread but what is marked.
+ * Threads    everything belongs to the cluster's thread, unless stated otherwise.
  */
 
 #include <pthread.h>
@@ -25,21 +25,21 @@
 #include "k8s/util/refcount.h"
 
 #define CLUSTER_SELECTOR "labelSelector=sandbox.runx.dev%2Fevidence%3Dtrue"
-#define CLUSTER_LIST_SEC 120     /* a list, or a page of one, at most */
-#define CLUSTER_LIST_IDLE_SEC 30 /* without a byte */
-/* Two bookmarks that did not come: the watch may be dead. Then a list, before the snapshot counts
- * as stale. */
+#define CLUSTER_LIST_SEC 120     /* longest duration of a list or a page */
+#define CLUSTER_LIST_IDLE_SEC 30 /* longest time without a byte */
+/* Two bookmarks are missing: the watch can be dead. A new list is requested, before the snapshot
+ * becomes stale. */
 #define CLUSTER_SILENT_SEC 130
-#define CLUSTER_WATCH_GRACE_SEC 30     /* beyond the end that the server was told */
-#define CLUSTER_READ_SEC 10            /* a confirmation's read */
-#define CLUSTER_NOTIFY_SEC 60          /* from one word on a failure to the next */
-#define CLUSTER_RETRY_MSEC 1000        /* where memory was short */
-#define CLUSTER_TURN_MSEC 1000         /* at most */
-#define CLUSTER_MAX_TOLD_UNREADABLE 60 /* in CLUSTER_NOTIFY_SEC */
+#define CLUSTER_WATCH_GRACE_SEC 30       /* after the end that the server was given */
+#define CLUSTER_READ_SEC 10              /* longest duration of a confirmation read */
+#define CLUSTER_NOTIFY_SEC 60            /* shortest time between two events for one failure */
+#define CLUSTER_RETRY_MSEC 1000          /* pause after an allocation failed */
+#define CLUSTER_TURN_MSEC 1000           /* longest wait in a turn */
+#define CLUSTER_MAX_UNREADABLE_EVENTS 60 /* in CLUSTER_NOTIFY_SEC */
 #define CLUSTER_MAX_NAME_BYTES 253
-#define CLUSTER_MAX_PROBLEM_BYTES (REFLECTOR_MAX_REASON_BYTES + 128) /* with a remedy */
+#define CLUSTER_MAX_PROBLEM_BYTES (REFLECTOR_MAX_REASON_BYTES + 128) /* reason and remedy */
 
-/* Keyring and policy with their count: each snapshot holds one. */
+/* Keyring and policy. Reference-counted: each snapshot holds one reference. */
 struct cluster_rules {
     struct refcount count;
     struct keyring *keyring;
@@ -54,31 +54,31 @@ enum cluster_kind { CLUSTER_CONFIG_MAPS = 1, CLUSTER_NAMESPACES };
 struct cluster_feed {
     struct cluster *cluster;
     enum cluster_kind kind;
-    struct str namespace_name; /* the only one; empty: all */
-    struct str what;           /* for event */
+    struct str namespace_name; /* empty: all namespaces */
+    struct str what;           /* of events */
     struct reflector *reflector;
-    bool planned; /* task is to be asked at begin_msec */
+    bool planned; /* task begins at begin_msec */
     struct reflector_task task;
     uint64_t begin_msec;
-    struct api_call *call;     /* under way */
-    int error;                 /* of what came of it */
-    uint64_t lists;            /* that were told of */
-    uint64_t refresh_lists;    /* complete lists when the last refresh began */
-    uint64_t refresh_failures; /* failures then */
+    struct api_call *call;     /* in progress; NULL: none */
+    int error;                 /* of the reflector, for this call; 0: none */
+    uint64_t lists;            /* number of lists that were reported */
+    uint64_t refresh_lists;    /* number of complete lists when the last refresh began */
+    uint64_t refresh_failures; /* number of failures when it began */
 
     bool failing;
-    uint64_t failing_msec; /* since when */
-    uint64_t told_msec;
-    int failed_status;                       /* of the last failure; 0: none came */
-    char problem[CLUSTER_MAX_PROBLEM_BYTES]; /* of the last call, where it failed */
+    uint64_t failing_msec;                   /* time of the first failure */
+    uint64_t reported_msec;                  /* time of the last event for it */
+    int failed_status;                       /* HTTP status of the last failure; 0: no response */
+    char problem[CLUSTER_MAX_PROBLEM_BYTES]; /* of the last call, if it failed; else empty */
 };
 
-/* One read beside the watches. */
+/* A confirmation read: of one Namespace, or of the evidence of one namespace. */
 struct cluster_read {
     struct cluster_read *next;
-    struct cluster_feed *feed; /* where its objects go */
+    struct cluster_feed *feed; /* that its objects are merged into */
     struct reflector_merge *merge;
-    struct api_call *call; /* NULL: not begun */
+    struct api_call *call; /* NULL: not begun yet */
     int error;
     size_t namespace_len;
     char namespace_name[];
@@ -93,61 +93,64 @@ struct cluster_shared {
 
 struct cluster {
     struct cluster_options options;
-    struct arena arena; /* texts of the feeds */
+    struct arena arena; /* for texts of the feeds */
     struct api_loop *loop;
     struct cluster_feed *feeds;
     size_t feed_count;
-    bool once; /* lists only */
+    bool once; /* lists without watches */
 
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock;               /* for the next three */
-    struct cluster_waiter *asked;       /* not taken up yet, the last first */
-    struct cluster_rules *coming_rules; /* owned; NULL: none */
+    pthread_mutex_t lock;             /* guards the next three members */
+    struct cluster_waiter *inbox;     /* new questions, the last one first */
+    struct cluster_rules *next_rules; /* owned; NULL: none */
     bool stopping;
     struct cluster_shared shared;
 
     struct cluster_rules *rules;
-    void *tallies;       /* of tsearch(), by namespace */
-    bool dirty;          /* the store's snapshot is not what is known */
-    bool urgent;         /* and must not wait for more */
-    bool listed;         /* a whole list has come since */
-    uint64_t dirty_msec; /* since when */
-    uint64_t built_msec; /* when the last one was done */
-    uint64_t cost_msec;  /* what it took */
-    uint64_t retry_msec; /* not before; memory was short */
+    void *invalid_counts; /* of tsearch(), by namespace */
+    bool dirty;           /* the snapshot in the store is out of date */
+    bool urgent;          /* build the next one without waiting for more events */
+    bool listed;          /* a list was completed since the last build */
+    uint64_t dirty_msec;  /* when it became out of date */
+    uint64_t built_msec;  /* when the last one was built */
+    uint64_t cost_msec;   /* how long that took */
+    uint64_t retry_msec;  /* earliest time of the next build, after a failure */
 
     struct cluster_waiter *waiters;
     struct cluster_read *reads;
-    uint64_t read_msec[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* when the last ones began: a ring */
-    size_t read_count;                                 /* ever begun */
+    uint64_t read_msec[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* when the last reads began: a ring */
+    size_t read_count;                                 /* number of reads begun so far */
     bool refreshing;
-    uint64_t refresh_msec; /* when the last one began */
-    uint64_t read_told_msec;
+    uint64_t refresh_msec;       /* when the last refresh began */
+    uint64_t read_reported_msec; /* time of the last event for a failed read */
     uint64_t read_failures;
 
-    uint64_t unreadable_msec; /* since when they are counted */
-    unsigned unreadable_told;
+    uint64_t unreadable_msec;  /* begin of the current period of CLUSTER_NOTIFY_SEC */
+    unsigned unreadable_count; /* events in it */
 };
 
 /* ---- state.c ---- */
 
-/* The earlier of two moments; 0 is none. */
+/* The earlier of two times; 0 is none. */
 uint64_t cluster_earlier(uint64_t a, uint64_t b);
 void cluster_notify(const struct cluster *cluster, const struct cluster_event *event);
-/* The snapshot in the store is older than what is known now. */
+/* Marks the snapshot in the store as out of date. */
 void cluster_mark_dirty(struct cluster *cluster);
 
 /* ---- feed.c ---- */
 
 int cluster_feeds_new(struct cluster *cluster) __attribute__((warn_unused_result));
 void cluster_feeds_free(struct cluster *cluster);
-/* Asks what is to be asked now. */
+/* Begins the calls that are due. */
 void cluster_feeds_run(struct cluster *cluster, uint64_t now_msec);
-/* When the next of them has something to ask; 0: never. */
+/* The time of the next call; 0: none. */
 uint64_t cluster_feeds_next(const struct cluster *cluster);
+/* Ends the call in progress and requests a list now. */
 void cluster_feed_relist(struct cluster_feed *feed, enum reflector_relist how);
+/* Whether each feed has had a complete list. */
 bool cluster_feeds_listed(const struct cluster *cluster);
+/* NULL: the namespace is not read. */
 struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kind kind,
                                        struct str namespace_name);
 
@@ -156,16 +159,16 @@ struct cluster_feed *cluster_feed_find(struct cluster *cluster, enum cluster_kin
 struct reflector_sink cluster_sink(struct cluster_feed *feed);
 const struct document_shape *cluster_members(enum cluster_kind kind);
 
-/* ---- tally.c ---- */
+/* ---- invalid.c ---- */
 
-/* One record takes the place of another; either may be NULL. *now becomes the record that stands
- * for all that are only counted, where there is no room for more that are not valid. Cannot fail
- * where *now is NULL. */
-int cluster_tally_replace(struct cluster *cluster, const struct evidence *before,
-                          struct evidence **now) __attribute__((warn_unused_result));
-int cluster_tally_add(const struct cluster *cluster, struct snapshot_builder *builder)
+/* Counts that *now replaces before; each can be NULL. If *now is invalid and the limit is reached,
+ * it becomes the anonymous record. Does not fail if *now is NULL. */
+int cluster_invalid_replace(struct cluster *cluster, const struct evidence *before,
+                            struct evidence **now) __attribute__((warn_unused_result));
+/* Adds the counts to a snapshot. */
+int cluster_invalid_add(const struct cluster *cluster, struct snapshot_builder *builder)
     __attribute__((warn_unused_result));
-void cluster_tally_free(struct cluster *cluster);
+void cluster_invalid_free(struct cluster *cluster);
 
 /* ---- build.c ---- */
 
@@ -173,24 +176,27 @@ int cluster_rules_new(const struct keyring *keyring, const struct policy *policy
                       struct snapshot_keep keep, struct cluster_rules **ret_rules)
     __attribute__((warn_unused_result));
 void cluster_rules_unref(void *rules);
-/* Takes the rules over where it succeeds. */
+/* Takes over the reference to rules if it succeeds. */
 int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, uint64_t now_msec)
     __attribute__((warn_unused_result));
-/* Puts a snapshot where one is due. */
+/* Builds and puts a snapshot if one is due. */
 void cluster_build(struct cluster *cluster, uint64_t now_msec);
+/* The time of the next build; 0: none before something else happens. */
 uint64_t cluster_build_next(const struct cluster *cluster);
 
 /* ---- confirm.c ---- */
 
+/* Adds a new question: plans its reads, or ends it with an error. */
 void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter);
-/* Begins reads, ends waits. */
+/* Ends waits and begins reads. */
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
+/* The time of the next action; 0: none. */
 uint64_t cluster_confirm_next(const struct cluster *cluster);
-/* Whether someone waits for a snapshot of what is known now. */
+/* Whether a waiter only waits for the next snapshot. */
 bool cluster_snapshot_wanted(const struct cluster *cluster);
 /* Ends the waits for a refresh when all feeds have listed since it began, or one has failed. */
 void cluster_refresh_check(struct cluster *cluster);
-/* Every waiter there is. */
+/* Ends all waiters. */
 void cluster_confirm_end(struct cluster *cluster, int result);
 void cluster_reads_free(struct cluster *cluster);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* object - turns arrived objects into evidence and namespace labels, the values of the reflectors.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -43,8 +45,8 @@ const struct document_shape *cluster_members(enum cluster_kind kind)
     return kind == CLUSTER_CONFIG_MAPS ? config_map : namespace_members;
 }
 
-/* So many of them a minute: whoever may write ConfigMaps must not be able to fill a log. */
-static void tell_unreadable(struct cluster *cluster, const struct evidence *evidence)
+/* Rate-limited: a user who can write ConfigMaps must not be able to fill the log. */
+static void report_unreadable(struct cluster *cluster, const struct evidence *evidence)
 {
     cleanup_arena struct arena arena = {0};
     uint64_t now_msec = clock_msec();
@@ -52,11 +54,11 @@ static void tell_unreadable(struct cluster *cluster, const struct evidence *evid
 
     if (now_msec - cluster->unreadable_msec > CLUSTER_NOTIFY_SEC * 1000) {
         cluster->unreadable_msec = now_msec;
-        cluster->unreadable_told = 0;
+        cluster->unreadable_count = 0;
     }
-    if (cluster->unreadable_told >= CLUSTER_MAX_TOLD_UNREADABLE)
+    if (cluster->unreadable_count >= CLUSTER_MAX_UNREADABLE_EVENTS)
         return;
-    cluster->unreadable_told++;
+    cluster->unreadable_count++;
     event.what =
         arena_format(&arena, "%.*s/%.*s", (int)evidence->namespace_name.len,
                      evidence->namespace_name.ptr, (int)evidence->name.len, evidence->name.ptr);
@@ -85,18 +87,18 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
     struct evidence *evidence = NULL;
     int r = 0;
 
-    /* the server selects by the label; what comes without it is no evidence all the same */
+    /* the server selects by this label, but that is not trusted: without it there is no evidence */
     if (str_equal(tree_get_text(tree_get(metadata, "labels"), NAMES_LABEL_EVIDENCE), STR("true")))
         r = evidence_make(&source, cluster->rules->keyring, &cluster->rules->policy, &evidence);
     if (r < 0)
         return r;
     if (is_as_before(*value, evidence)) {
-        evidence_unref(evidence); /* most changes of rules change little */
+        evidence_unref(evidence); /* no new snapshot: most changes of rules change no evidence */
         return 0;
     }
     if (evidence != NULL && evidence->state == EVIDENCE_INVALID)
-        tell_unreadable(cluster, evidence);
-    r = cluster_tally_replace(cluster, *value, &evidence);
+        report_unreadable(cluster, evidence);
+    r = cluster_invalid_replace(cluster, *value, &evidence);
     if (r < 0) {
         evidence_unref(evidence);
         return r;
@@ -112,13 +114,13 @@ static void drop_evidence(void *context, void *value)
     struct cluster *cluster = ((struct cluster_feed *)context)->cluster;
     struct evidence *none = NULL;
 
-    if (cluster_tally_replace(cluster, value, &none) < 0)
-        return; /* which it cannot say of nothing */
+    if (cluster_invalid_replace(cluster, value, &none) < 0)
+        return; /* cannot happen: it does not fail for NULL */
     evidence_unref(value);
     cluster_mark_dirty(cluster);
 }
 
-/* With its texts behind it, in one piece. */
+/* A copy in one allocation, with its texts at the end. */
 static struct namespace_labels *copy_labels(const struct namespace_labels *labels)
 {
     const struct str from[] = {labels->name, labels->enforce, labels->warn, labels->audit};
@@ -166,7 +168,7 @@ static int put_namespace(void *context, const struct reflector_object *object, v
     const struct namespace_labels *before = *value;
     struct namespace_labels *copy = NULL;
 
-    /* most changes of a Namespace are not ours */
+    /* most changes of a Namespace do not concern these labels */
     if (before != NULL && is_same_label(before->enforce, now.enforce) &&
         is_same_label(before->warn, now.warn) && is_same_label(before->audit, now.audit))
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state - the small operations on the state of a cluster that all its files use. */
+/* state - small operations on the state of a cluster, for all files of this directory. */
 #include "k8s/cluster/internal.h"
 #include "k8s/util/clock.h"
 
