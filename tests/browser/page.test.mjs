@@ -200,7 +200,7 @@ test('announces rows to screen readers only, and shows no empty tables', async (
 
 test('shows rows in two columns on a phone', async () => {
   const page = await open(plain, { viewport: { width: 360, height: 700 } });
-  const lefts = await page.locator('.wide td[data-label=What] > *').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left));
+  const lefts = await page.locator('.wide td[data-label=Verdict] > *').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left));
   assert.equal(new Set(lefts).size, 1);
   assert.ok(lefts[0] > 100);
   await close(page);
