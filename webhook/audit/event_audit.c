@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_audit - reads the decisions of gates in an event of the API server's audit log. */
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/tree.h"
@@ -230,6 +231,7 @@ int event_of_audit(const cJSON *tree, struct arena *arena, struct events *events
 
         if (!is_ours(annotations, member, &webhook) || events->count == EVENT_MAX_HOOKS)
             continue;
+        assert(events->count < EVENT_MAX_HOOKS);
         r = take_hook(tree, webhook, arena, &events->items[events->count]);
         if (r < 0)
             return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_parts - reads what audit events and records have in common: names, findings, images. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -142,6 +143,7 @@ static void add_finding(const cJSON *item, bool of_planner, struct event_finding
 
     if (!str_present(finding.code))
         return;
+    assert(event->finding_count <= EVENT_MAX_FINDINGS);
     if (event->finding_count == EVENT_MAX_FINDINGS) {
         event->findings_left_out++;
         return;

@@ -6,6 +6,7 @@
 
 #include "webhook/audit/lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static int next_line(struct lines *lines, struct str *ret_text)
 {
     size_t looked = 0;
 
+    assert(lines->begin <= lines->end);
     for (;;) {
         size_t have = lines->end - lines->begin;
         const char *from = have > 0 ? lines->bytes + lines->begin : NULL;

@@ -3,6 +3,7 @@
 
 #include "webhook/audit/replay_diff.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/buffer.h"
@@ -142,11 +143,12 @@ struct step {
 
 struct steps {
     struct step *items;
-    size_t count;
+    size_t count, capacity;
 };
 
 static void add_step(struct steps *steps, char sign, struct str line)
 {
+    assert(steps->count < steps->capacity);
     steps->items[steps->count++] = (struct step){sign, line};
 }
 
@@ -192,7 +194,8 @@ static int find_steps(struct text_lines a, struct text_lines b, struct arena *ar
     size_t head = 0, tail = 0;
     int r = 0;
 
-    steps->items = arena_alloc(arena, a.count + b.count + 1, sizeof(*steps->items));
+    steps->capacity = a.count + b.count + 1;
+    steps->items = arena_alloc(arena, steps->capacity, sizeof(*steps->items));
     if (steps->items == NULL)
         return -ENOMEM;
     while (head < a.count && head < b.count && str_equal(a.items[head], b.items[head]))

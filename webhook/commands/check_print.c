@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_print - prints the decisions of `sandgate check` as table, list or response. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -194,6 +195,7 @@ int check_show(struct check *check, const struct check_result *result, struct ar
     struct str body = {0};
     int r = 0;
 
+    assert(d != NULL);
     check->admitted += d->allowed;
     check->denied += !d->allowed;
     check->pods_denied += d->would_deny_enforce;

@@ -3,6 +3,7 @@
 
 #include "webhook/commands/open_runtime.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -65,7 +66,10 @@ int open_runtime(const struct open_runtime_choice *choice, struct open_runtime *
         .context = choice->context,
     };
     struct runtime_report report = {0};
-    int r = runtime_open(choice->config, &overrides, &ret_open->runtime, &report);
+    int r = 0;
+
+    assert(ret_open->runtime == NULL);
+    r = runtime_open(choice->config, &overrides, &ret_open->runtime, &report);
 
     complain_report(&report, r);
     runtime_report_done(&report);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* review_print - prints a report as tables, and reports what was not read or not kept. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -345,6 +346,7 @@ int review_print_event(const struct log_review *review, const struct event *even
     case REVIEW_OUTPUT_CSV:
         return row != NULL ? report_csv_row(row, stdout) : 0;
     case REVIEW_OUTPUT_HTML:
+        assert(false); /* the options exclude it */
         return -EINVAL;
     case REVIEW_OUTPUT_TABLE:
         break;

@@ -3,6 +3,7 @@
 
 #include "webhook/commands/sign_manifest.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "k8s/document/manifest.h"
@@ -182,7 +183,11 @@ int sign_manifest_write(const struct sign_manifest *manifest, struct arena *aren
 {
     const char *const block_keys[] = {
         literal_is_exact(manifest->document) ? EVIDENCE_DATA_KEY : NULL, NULL};
-    cJSON *tree = make_configmap(manifest, arena);
+    cJSON *tree = NULL;
+
+    assert(str_present(manifest->key_id) && str_present(manifest->signature));
+    assert(str_present(manifest->name) || manifest->existing != NULL);
+    tree = make_configmap(manifest, arena);
 
     if (tree == NULL)
         return -ENOMEM;

@@ -3,6 +3,7 @@
 
 #include "webhook/commands/signer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
@@ -161,6 +162,7 @@ int signer_sign(const struct signer *signer, struct str document, struct arena *
     bool good = false;
     int r = 0;
 
+    assert(signer->public_key != NULL);
     if (gnutls_privkey_sign_data2(signer->key, signer->algorithm, 0, &data, &signature) < 0) {
         *reterr_what = "the crypto library cannot sign with this key";
         return -EIO;

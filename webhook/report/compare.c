@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare - finds the changes since an earlier report in JSON. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ static void add_change(struct report *report, struct report_change change)
         cs->left_out++;
         return;
     }
+    assert(cs->count < REPORT_MAX_CHANGES);
     cs->items[cs->count++] = change;
     cs->slots[slot] = (uint32_t)cs->count;
 }
@@ -186,6 +188,7 @@ int report_compare(struct report *report, struct str earlier, struct str name,
         return -EBADMSG;
     if (r < 0)
         return r;
+    assert(!report->changes.compared);
     rows = tree_get(tree, "rows");
     if (!str_equal(tree_get_text(tree, "schema"), STR(REPORT_SCHEMA)) ||
         !tree_is(rows, cJSON_Array)) {

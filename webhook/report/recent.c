@@ -6,19 +6,19 @@
 #include "planner/base/tree.h"
 #include "webhook/report/internal.h"
 
-#define WAYS 4u
+#define WAYS 4u /* ids in one set */
 #define SETS (REPORT_RECENT_IDS / WAYS)
-#define TWINS 65536u
+#define PAIRS 65536u
 
 /* How often the same decision was in each of the two logs. */
-struct twin {
+struct pair {
     uint64_t key;
     uint32_t audit, record;
 };
 
 struct report_recent {
     uint64_t ids[SETS][WAYS]; /* each set has its newest first; 0: empty */
-    struct twin twins[TWINS];
+    struct pair pairs[PAIRS];
 };
 
 struct report_recent *report_recent_new(void)
@@ -101,12 +101,12 @@ static uint64_t cross_key(struct siphash_seed seed, const struct event *event, c
  * the time of the decision. Of decisions that are equal in time, object, packet and outcome, as
  * many are counted as are in the log that has more of them.
  */
-static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
-                      const struct event *event)
+static bool seen_in_other_log(struct report_recent *recent, struct siphash_seed seed,
+                              const struct event *event)
 {
     struct str as_of = tree_get_text(event->input_tree, "as_of");
     struct siphash h = siphash_make(seed);
-    struct twin *twin = NULL;
+    struct pair *pair = NULL;
     uint64_t key = 0;
     uint32_t *mine = NULL, *other = NULL;
 
@@ -115,11 +115,11 @@ static bool twin_seen(struct report_recent *recent, struct siphash_seed seed,
     report_hash(&h, as_of);
     hash_decision(&h, event);
     key = siphash_end(&h);
-    twin = &recent->twins[key % TWINS];
-    if (twin->key != key)
-        *twin = (struct twin){.key = key};
-    mine = event->kind == EVENT_AUDIT ? &twin->audit : &twin->record;
-    other = event->kind == EVENT_AUDIT ? &twin->record : &twin->audit;
+    pair = &recent->pairs[key % PAIRS];
+    if (pair->key != key)
+        *pair = (struct pair){.key = key};
+    mine = event->kind == EVENT_AUDIT ? &pair->audit : &pair->record;
+    other = event->kind == EVENT_AUDIT ? &pair->record : &pair->audit;
     *mine += *mine < UINT32_MAX;
     return *mine <= *other;
 }
@@ -137,5 +137,5 @@ bool report_recent_seen(struct report_recent *recent, struct siphash_seed seed,
                id_known(recent, cross_key(seed, event, there));
         (void)id_seen(recent, cross_key(seed, event, here));
     }
-    return seen || twin_seen(recent, seed, event);
+    return seen || seen_in_other_log(recent, seed, event);
 }

@@ -3,6 +3,7 @@
 
 #include "webhook/report/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static uint32_t *find_slot(const struct report *report, uint64_t key)
 {
     size_t slot = key % SLOTS;
 
+    assert(report->row_count < SLOTS); /* so there is a free slot */
     while (report->slots[slot] != 0 && report->rows[report->slots[slot] - 1]->key != key)
         slot = (slot + 1) % SLOTS;
     return &report->slots[slot];
@@ -112,6 +114,7 @@ static void add_text(struct report_texts *texts, size_t max, struct str text, st
 {
     if (text.len == 0 || str_list_has((struct str_list){texts->items, texts->count}, text))
         return;
+    assert(texts->count <= max);
     if (texts->count == max) {
         texts->left_out++;
         return;
@@ -282,32 +285,32 @@ static void count_expiry(struct report *report, const struct event_expiry *expir
 {
     struct copier k = copier_make(&report->row_arena);
     struct siphash h = siphash_make(report->seed);
-    struct report_expiry *l = NULL;
+    struct report_expiry *known = NULL;
     uint64_t key = 0;
 
     report_hash(&h, expiry->kind);
     report_hash(&h, expiry->name);
     siphash_add(&h, (struct str){(const char *)&expiry->at.sec, sizeof(expiry->at.sec)});
     key = siphash_end(&h);
-    for (size_t i = 0; i < report->expiry_count && l == NULL; i++)
-        l = report->expiries[i].key == key ? &report->expiries[i] : NULL;
-    if (l == NULL && report->expiry_count < REPORT_MAX_EXPIRIES) {
-        l = &report->expiries[report->expiry_count];
-        *l = (struct report_expiry){.key = key, .at = expiry->at};
-        l->kind = copy_name(&k, expiry->kind);
-        l->name = copy_text(&k, expiry->name, REPORT_MAX_SUM_BYTES);
+    for (size_t i = 0; i < report->expiry_count && known == NULL; i++)
+        known = report->expiries[i].key == key ? &report->expiries[i] : NULL;
+    if (known == NULL && report->expiry_count < REPORT_MAX_EXPIRIES) {
+        known = &report->expiries[report->expiry_count];
+        *known = (struct report_expiry){.key = key, .at = expiry->at};
+        known->kind = copy_name(&k, expiry->kind);
+        known->name = copy_text(&k, expiry->name, REPORT_MAX_SUM_BYTES);
         if (k.failed)
-            l = NULL;
+            known = NULL;
         else
             report->expiry_count++;
     }
-    if (l == NULL) {
+    if (known == NULL) {
         report->totals.expiries_left_out++;
         return;
     }
-    l->count++;
+    known->count++;
     if (event->timed)
-        set_time(&l->last_text, l->last_bytes, event->time_text);
+        set_time(&known->last_text, known->last_bytes, event->time_text);
 }
 
 static void count_verdict(struct report_totals *t, enum event_verdict verdict)
@@ -373,6 +376,7 @@ int report_add(struct report *report, const struct event *event, struct arena *s
     bool is_new = false;
     int r = 0;
 
+    assert(report->recent != NULL); /* report_init() has succeeded */
     *ret_row = NULL;
     *ret_passed = false;
     t->decisions++;

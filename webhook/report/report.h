@@ -39,9 +39,10 @@
 #define REPORT_MAX_NAMESPACES 4096u
 #define REPORT_MAX_CODES 128u
 #define REPORT_MAX_EXPIRIES 1024u
-#define REPORT_MAX_TIME_BYTES 40                 /* of the text of a time */
-#define REPORT_MAX_TEXT_BYTES ((size_t)8 * 1024) /* of one text of a row, except packet and input  \
-                                                  */
+#define REPORT_MAX_TIME_BYTES 40 /* of the text of a time */
+#define REPORT_MAX_TEXT_BYTES                                                                      \
+    ((size_t)8 * 1024) /* of one text of a row, except packet and input                            \
+                        */
 #define REPORT_MAX_ROW_TEXT_BYTES                                                                  \
     ((size_t)512 * 1024) /* of the names of one row; also of its details */
 #define REPORT_MAX_SUM_BYTES                                                                       \
@@ -122,7 +123,7 @@ struct report_sums {
 /* Counts of what was read. */
 struct report_totals {
     uint64_t files, bytes, texts;
-    uint64_t audit_events; /* of any kind, ours or not */
+    uint64_t audit_events; /* of any kind, with or without a decision */
     uint64_t blank, broken, foreign, too_long, torn;
     uint64_t decisions; /* of the gate, repeats included */
     uint64_t repeated;  /* the same request again, in the same or in the other log */

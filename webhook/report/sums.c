@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sums - totals of events by namespace or finding code, and the hints about findings. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ static struct report_sum *find_sum(struct report_sums *sums, struct siphash_seed
         if (str_equal(sum->name, name))
             return sum;
     }
+    assert(sums->count <= sums->max && sums->max < sums->slot_count);
     copy = sums->count < sums->max ? arena_copy(arena, name) : NULL;
     if (copy == NULL)
         return NULL;

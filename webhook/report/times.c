@@ -2,6 +2,8 @@
 /* times - counts decisions over time. The bars get wider as the time span grows, so that a log of
  * minutes and one of years need the same memory. */
 
+#include <assert.h>
+
 #include "webhook/report/internal.h"
 
 /* Each is a multiple of the one before, so that whole bars can be joined. */
@@ -70,6 +72,7 @@ void report_times_add(struct report_times *times, struct moment at, enum event_v
         (sec - times->from_sec) / times->width_sec >= REPORT_MAX_BARS)
         join(times, width);
     bar = (size_t)((sec - times->from_sec) / times->width_sec);
+    assert(bar < REPORT_MAX_BARS); /* the widest bars reach over all years of a moment */
     if (verdict == EVENT_DENIED)
         times->denied[bar]++;
     else
