@@ -12,8 +12,9 @@
 
 #define KEEPALIVE_IDLE_SEC 30L
 #define KEEPALIVE_PAUSE_SEC 10L
-#define USER_TIMEOUT_MSEC 30000u /* a connection without acknowledgement for this time is closed   \
-                                  */
+#define USER_TIMEOUT_MSEC                                                                          \
+    30000u /* a connection without acknowledgement for this time is closed                         \
+            */
 #define MAX_RETRY_AFTER_SEC 86400
 #define FIRST_BODY_BYTES 4096
 

@@ -17,7 +17,8 @@ void metrics_write_watch(const struct cluster_status *status, struct buffer *b)
         b, age, "gauge",
         "Time since the API server last sent something, of the watch where that is longest.");
     buffer_add_format(b, "%s %" PRIu64 ".%03" PRIu64 "\n", age,
-                      status->last_event_age_msec / MSEC_PER_SEC, status->last_event_age_msec % MSEC_PER_SEC);
+                      status->last_event_age_msec / MSEC_PER_SEC,
+                      status->last_event_age_msec % MSEC_PER_SEC);
     metrics_write_counter(b, "sandgate_watch_relists_total", "Full lists after the first.",
                           status->relists);
     metrics_write_counter(b, "sandgate_watch_failures_total", "Failed calls to the API server.",
