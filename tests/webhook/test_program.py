@@ -379,8 +379,8 @@ class Serve(Case):
         rows = [(lambda text: text.replace("source: directory, directory: evidence, ",
                                            "kubeconfig: nowhere, "), "nowhere"),
                 (lambda text: text.replace("127.0.0.1:8443", "::1:8443"),
-                 "gate.yaml:3:19: listen.webhook is not clear: an IPv6 address stands in "
-                 "brackets, as in \"[::1]:8443\"\n"),
+                 "gate.yaml:3:19: listen.webhook has an IPv6 address without brackets; write it "
+                 "as in \"[::1]:8443\"\n"),
                 (lambda text: text.replace("tls/tls.crt", "tls/none.crt"), "tls/none.crt: "),
                 (lambda text: text.replace("keyring, t", "nowhere, t"), "nowhere: ")]
         for change, what in rows:

@@ -11,7 +11,7 @@
  * them: a new text becomes the first row, and the earlier ones stay readable.
  *
  * Errors     answer_expiry_write(): 0, -ENOMEM.
- * Ownership  what is written lies in the arena; what is read points into the warning.
+ * Ownership  what is written is in the arena; what is read points into the warning.
  */
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct answer_expiry {
     struct moment at;
 };
 
-/* Not yet cut to the limit of a warning: the time stands in front of the name, and survives it. */
+/* The caller cuts the warning to its limit. The time comes before the name, so it is never cut. */
 int answer_expiry_write(const struct answer_expiry *expiry, struct arena *arena,
                         struct str *ret_warning) __attribute__((warn_unused_result, nonnull));
 
