@@ -5,21 +5,16 @@
 
 #include "webhook/util/input.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "k8s/util/file.h"
+#include "planner/base/array.h"
+
 #define FIRST_CAPACITY ((size_t)16 * 1024) /* in bytes, if the size is not known in advance */
-
-static void close_descriptor(const int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
-#define cleanup_descriptor __attribute__((cleanup(close_descriptor)))
 
 /* In bytes: the size of a regular file, with a byte for NUL and one to see the end of the file, so
  * that it is read without growing. */
@@ -33,44 +28,25 @@ static size_t first_capacity(int fd, size_t max_bytes)
     return FIRST_CAPACITY;
 }
 
-static char *grow(struct arena *arena, const char *old, size_t len, size_t capacity)
-{
-    char *ptr = arena_alloc(arena, capacity, 1);
-
-    if (ptr != NULL && len > 0)
-        memcpy(ptr, old, len);
-    return ptr;
-}
-
 static int read_descriptor(int fd, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
-    size_t capacity = first_capacity(fd, max_bytes);
-    size_t len = 0;
-    char *ptr = grow(arena, NULL, 0, capacity);
+    size_t wanted = first_capacity(fd, max_bytes);
+    size_t capacity = 0, len = 0;
+    char *ptr = NULL;
 
-    for (;;) {
-        ssize_t n = 0;
+    do {
+        size_t count = 0;
+        int r = array_grow_in(arena, &ptr, &capacity, wanted, 1, SIZE_MAX);
 
-        if (ptr == NULL)
-            return -ENOMEM;
-        assert(len < capacity - 1);
-        n = read(fd, ptr + len, capacity - len - 1);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        len += (size_t)n;
+        if (r == 0)
+            r = file_read_full(fd, ptr + len, capacity - len - 1, &count);
+        if (r < 0)
+            return r;
+        len += count;
         if (len > max_bytes)
             return -EFBIG;
-        if (len == capacity - 1) {
-            if (capacity > SIZE_MAX / 2)
-                return -EFBIG;
-            ptr = grow(arena, ptr, len, capacity * 2);
-            capacity *= 2;
-        }
-    }
+        wanted = capacity + 1;
+    } while (len == capacity - 1);
     ptr[len] = '\0';
     *ret_text = (struct str){.ptr = ptr, .len = len};
     return 0;
@@ -78,7 +54,7 @@ static int read_descriptor(int fd, size_t max_bytes, struct arena *arena, struct
 
 int input_read_file(const char *path, size_t max_bytes, struct arena *arena, struct str *ret_text)
 {
-    cleanup_descriptor int fd = -1;
+    cleanup_fd int fd = -1;
 
     if (strcmp(path, "-") == 0)
         return read_descriptor(STDIN_FILENO, max_bytes, arena, ret_text);
