@@ -9,14 +9,12 @@
 
 #include "k8s/api/internal.h"
 #include "k8s/util/clock.h"
+#include "planner/base/array.h"
 
 #define KEEPALIVE_IDLE_SEC 30L
 #define KEEPALIVE_PAUSE_SEC 10L
-#define USER_TIMEOUT_MSEC                                                                          \
-    30000u /* a connection without acknowledgement for this time is closed                         \
-            */
+#define USER_TIMEOUT_MSEC 30000u /* a connection without acknowledgement for so long is closed */
 #define MAX_RETRY_AFTER_SEC 86400
-#define FIRST_BODY_BYTES 4096
 
 /* ---- callbacks of libcurl ---- */
 
@@ -48,24 +46,6 @@ static int status_of(const struct api_call *call)
     return (int)status;
 }
 
-static bool grow(struct api_call *call, size_t more)
-{
-    size_t capacity = call->capacity > 0 ? call->capacity : FIRST_BODY_BYTES;
-    char *bytes = NULL;
-
-    assert(more <= API_MAX_BODY_BYTES - call->len); /* so that the sum cannot overflow */
-    while (capacity - call->len < more)
-        capacity *= 2;
-    if (capacity == call->capacity)
-        return true;
-    bytes = realloc(call->bytes, capacity);
-    if (bytes == NULL)
-        return false;
-    call->bytes = bytes;
-    call->capacity = capacity;
-    return true;
-}
-
 static size_t collect(struct api_call *call, const char *bytes, size_t count, int status)
 {
     bool is_success = status >= 200 && status < 300;
@@ -79,10 +59,11 @@ static size_t collect(struct api_call *call, const char *bytes, size_t count, in
         call->truncated = true;
         count = max - call->len;
     }
-    if (!grow(call, count)) {
+    if (array_grow(&call->bytes, &call->capacity, call->len + count, 1, API_MAX_BODY_BYTES) < 0) {
         call->failure = -ENOMEM;
         return CURL_WRITEFUNC_ERROR;
     }
+    assert(count <= call->capacity - call->len);
     memcpy(call->bytes + call->len, bytes, count);
     call->len += count;
     return call->truncated ? CURL_WRITEFUNC_ERROR : count;

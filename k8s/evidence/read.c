@@ -54,8 +54,8 @@ static const char *shown_name(struct str name)
         return "?";
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        bool inner = (c >= '0' && c <= '9') || c == '.' || c == '-';
+        bool letter = text_is_letter(c) || c == '_';
+        bool inner = text_is_digit(c) || c == '.' || c == '-';
 
         if (!letter && !(inner && i > 0))
             return "?";

@@ -91,7 +91,8 @@ static bool copy_text(struct arena *arena, struct str from, struct str *ret_text
     return text != NULL;
 }
 
-/* Takes over the reference to object.evidence, on failure too. */
+/* Takes over the reference to object.evidence, on failure too. Begins with one item, which
+ * array_grow_in() does not: most files have one object, and a folder can have 100,000 files. */
 static int add_object(struct reading *reading, struct folder_object object)
 {
     struct folder_file *file = reading->file;

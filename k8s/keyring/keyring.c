@@ -13,8 +13,7 @@
 
 #include "k8s/keyring/set.h"
 #include "k8s/util/base64.h"
-
-#define KEYRING_FIRST_KEYS 4
+#include "planner/base/array.h"
 
 _Static_assert(KEYRING_IDENTITY_BYTES == SIGNATURE_IDENTITY_BYTES, "both are one digest");
 
@@ -52,11 +51,6 @@ size_t keyring_key_count(const struct keyring *keyring)
     return keyring->key_count;
 }
 
-static bool is_letter_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool keyring_is_id(struct str id)
 {
     if (id.len == 0 || id.len > KEYRING_MAX_ID_BYTES)
@@ -65,7 +59,7 @@ bool keyring_is_id(struct str id)
         bool inner = i > 0 && i + 1 < id.len;
         char c = id.ptr[i];
 
-        if (!is_letter_or_digit(c) && !(inner && (c == '-' || c == '_' || c == '.')))
+        if (!text_is_alnum(c) && !(inner && (c == '-' || c == '_' || c == '.')))
             return false;
     }
     return true;
@@ -118,22 +112,17 @@ int keyring_add(struct keyring *keyring, struct str id, struct signature_key *ke
     const struct sought sought = {.id = id, .identity = signature_key_identity(key)};
     struct keyring_key entry = {.key = key};
     size_t at = 0;
+    int r = 0;
 
     assert(id.len <= KEYRING_MAX_ID_BYTES);
     if (keyring_has(keyring, id, sought.identity)) {
         signature_key_free(key);
         return 0;
     }
-    if (keyring->key_count == keyring->key_capacity) {
-        size_t capacity =
-            keyring->key_capacity > 0 ? keyring->key_capacity * 2 : KEYRING_FIRST_KEYS;
-        struct keyring_key *keys = reallocarray(keyring->keys, capacity, sizeof(*keys));
-
-        if (keys == NULL)
-            return -ENOMEM;
-        keyring->keys = keys;
-        keyring->key_capacity = capacity;
-    }
+    r = array_grow(&keyring->keys, &keyring->key_capacity, keyring->key_count + 1,
+                   sizeof(*keyring->keys), SIZE_MAX); /* load.c limits the number of keys */
+    if (r < 0)
+        return r;
     while (at < keyring->key_count && compare_key(&sought, &keyring->keys[at]) > 0)
         at++;
     memcpy(entry.id, id.ptr, id.len);

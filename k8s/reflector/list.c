@@ -13,29 +13,23 @@
 
 #include "k8s/document/json_text.h"
 #include "k8s/reflector/reflector.h"
+#include "planner/base/array.h"
 
-#define TEXT_FIRST_BYTES 4096
 #define TEXT_KEPT_BYTES 65536 /* larger buffers are freed after an item */
 #define ITEMS_DEPTH 2         /* inside the root and its list */
 
 int reflector_text_add(struct reflector_text *text, struct str bytes)
 {
-    size_t capacity = text->capacity > 0 ? text->capacity : TEXT_FIRST_BYTES;
-    char *grown = NULL;
+    int r = 0;
 
     if (bytes.len == 0)
         return 0;
     if (bytes.len > REFLECTOR_MAX_OBJECT_BYTES - text->len)
         return -EMSGSIZE;
-    while (capacity < text->len + bytes.len)
-        capacity *= 2;
-    if (capacity > text->capacity) {
-        grown = realloc(text->ptr, capacity);
-        if (grown == NULL)
-            return -ENOMEM;
-        text->ptr = grown;
-        text->capacity = capacity;
-    }
+    r = array_grow(&text->ptr, &text->capacity, text->len + bytes.len, 1,
+                   REFLECTOR_MAX_OBJECT_BYTES);
+    if (r < 0)
+        return r;
     assert(bytes.len <= text->capacity - text->len);
     memcpy(text->ptr + text->len, bytes.ptr, bytes.len);
     text->len += bytes.len;

@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <search.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "k8s/snapshot/index.h"
-
-#define BUILDER_FIRST_ITEMS 64
+#include "planner/base/array.h"
 
 struct snapshot_builder {
     struct snapshot *snapshot;        /* owned; its lists are filled at the end */
@@ -77,20 +77,6 @@ void snapshot_builder_free(struct snapshot_builder *builder)
     free(builder);
 }
 
-/* A list of pointers with space for one more; NULL if memory is short: the old list stays then. */
-static void *grow(void *items, size_t count, size_t *capacity)
-{
-    size_t larger = *capacity > 0 ? *capacity * 2 : BUILDER_FIRST_ITEMS;
-    void *grown = NULL;
-
-    if (count < *capacity)
-        return items;
-    grown = reallocarray(items, larger, sizeof(void *));
-    if (grown != NULL)
-        *capacity = larger;
-    return grown;
-}
-
 /* Adds to a tree of borrowed items; -EEXIST if it has an equal one. */
 static int add_to_tree(void **tree, const void *item, int (*order)(const void *, const void *))
 {
@@ -120,7 +106,6 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 {
     struct arena *arena = &builder->snapshot->arena;
     struct namespace_labels *copy = NULL;
-    void *items = NULL;
     int r = 0;
 
     if (tfind(labels, &builder->namespace_tree, order_namespaces) != NULL)
@@ -131,11 +116,10 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
         !copy_text(arena, labels->warn, &copy->warn) ||
         !copy_text(arena, labels->audit, &copy->audit))
         return -ENOMEM;
-    items = grow(builder->namespaces, builder->namespace_count, &builder->namespace_capacity);
-    if (items == NULL)
-        return -ENOMEM;
-    builder->namespaces = items;
-    r = add_to_tree(&builder->namespace_tree, copy, order_namespaces);
+    r = array_grow(&builder->namespaces, &builder->namespace_capacity, builder->namespace_count + 1,
+                   sizeof(*builder->namespaces), SIZE_MAX);
+    if (r == 0)
+        r = add_to_tree(&builder->namespace_tree, copy, order_namespaces);
     if (r < 0)
         return r;
     builder->namespaces[builder->namespace_count++] = copy;
@@ -144,13 +128,11 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
 {
-    void *items = grow(builder->evidence, builder->evidence_count, &builder->evidence_capacity);
-    int r = 0;
+    int r = array_grow(&builder->evidence, &builder->evidence_capacity, builder->evidence_count + 1,
+                       sizeof(*builder->evidence), SIZE_MAX);
 
-    if (items == NULL)
-        return -ENOMEM;
-    builder->evidence = items;
-    r = add_to_tree(&builder->evidence_tree, evidence, order_names);
+    if (r == 0)
+        r = add_to_tree(&builder->evidence_tree, evidence, order_names);
     if (r < 0)
         return r;
     builder->evidence[builder->evidence_count++] = evidence_ref(evidence);
@@ -190,19 +172,12 @@ int snapshot_builder_add_more(struct snapshot_builder *builder, struct str names
 {
     struct snapshot *snapshot = builder->snapshot;
     struct snapshot_more *last = NULL;
+    int r = 0;
 
-    if (snapshot->more == NULL || snapshot->more_count == builder->more_capacity) {
-        size_t larger =
-            builder->more_capacity > 0 ? builder->more_capacity * 2 : BUILDER_FIRST_ITEMS;
-        struct snapshot_more *more = arena_alloc(&snapshot->arena, larger, sizeof(*more));
-
-        if (more == NULL)
-            return -ENOMEM;
-        if (snapshot->more_count > 0)
-            memcpy(more, snapshot->more, snapshot->more_count * sizeof(*more));
-        snapshot->more = more;
-        builder->more_capacity = larger;
-    }
+    r = array_grow_in(&snapshot->arena, &snapshot->more, &builder->more_capacity,
+                      snapshot->more_count + 1, sizeof(*snapshot->more), SIZE_MAX);
+    if (r < 0)
+        return r;
     last = &snapshot->more[snapshot->more_count];
     last->count = count;
     if (!copy_text(&snapshot->arena, namespace_name, &last->namespace_name))

@@ -4,8 +4,7 @@
 
 static bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return text_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 void percent_add(struct buffer *out, struct str text)
