@@ -23,9 +23,9 @@ const char *access_address_problem(struct str server);
 
 /* ---- reason.c ---- */
 
-/* Sets the reason and returns error; -ENOMEM where the reason is absent: memory was short. */
+/* Sets the reason and returns error; -ENOMEM if the reason is absent, because memory was short. */
 int access_give_reason(int error, struct str reason, struct str *reterr_reason);
-/* A name that may come from a file, shortened and safe to print; "?" where memory is short. */
+/* A name from a file or a user: shortened, and safe to print. "?" if memory is short. */
 const char *access_shown_name(struct arena *arena, struct str name);
 
 /* ---- kubeconfig_entry.c ---- */
@@ -43,7 +43,7 @@ struct kubeconfig_entry {
 /* -EINVAL with the reason `FILE: cluster "x": …`, or -ENOMEM. */
 int kubeconfig_refuse(const struct kubeconfig_entry *entry, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* *ret_text is absent where the member is missing, null or empty. */
+/* *ret_text is absent if the member is missing, null or empty. */
 int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, struct str *ret_text)
     __attribute__((warn_unused_result, nonnull));
 

@@ -12,7 +12,7 @@
  * reason.c       failures, in a sentence
  *
  * With GnuTLS, libcurl only takes certificate authorities and the client certificate as paths. They
- * are given from memory as anonymous files (memfd), so that libcurl never sees a half-written file.
+ * can come from memory, so they are given as anonymous files (memfd).
  */
 
 #include <curl/curl.h>

@@ -14,9 +14,10 @@
  *
  * Errors     negative errno, with a reason where there is a parameter for it.
  * Ownership  options, and what they point to, must outlive the cluster. The cluster owns a keep
- * that it is given (see snapshot.h). Threads    any, unless stated otherwise. Callbacks are called
- * by the cluster's thread and must not block. They can call cluster_ask(), and must not call
- * cluster_free(). Units      in the names; msec are of the monotonic clock (clock_msec()).
+ *            that it is given (see snapshot.h).
+ * Threads    any, unless stated otherwise. Callbacks are called by the cluster's thread and must
+ *            not block. They can call cluster_ask(), and must not call cluster_free().
+ * Units      in the names; msec are of the monotonic clock (clock_msec()).
  */
 
 #include <stdbool.h>
@@ -99,9 +100,10 @@ enum cluster_question {
  *   0           the snapshot in the store has the answer, which can be that there is no such object
  *   -ETIMEDOUT  the deadline passed
  *   -EBUSY      the limits of section 4 are reached
- *   -EIO        the API server did not answer (the snapshot in the store has everything that
- * arrived before, so check it again); or this gate does not read the namespace -ENOMEM -ESHUTDOWN
- * the cluster ends
+ *   -EIO        the API server did not answer, so check the snapshot in the store again: it has
+ *               everything that arrived before; or this gate does not read the namespace
+ *   -ENOMEM
+ *   -ESHUTDOWN  the cluster ends
  */
 struct cluster_waiter {
     uint64_t deadline_msec;

@@ -397,7 +397,7 @@ static bool is_refreshed(const struct cluster_feed *feed)
     return reflector_list_count(feed->reflector) > feed->refresh_lists;
 }
 
-/* Only until its list is complete: the watch after it is no part of the refresh. */
+/* Only until its list is complete: the watch after it is not part of the refresh. */
 static bool has_refresh_failed(const struct cluster_feed *feed)
 {
     return !is_refreshed(feed) && reflector_failure_count(feed->reflector) > feed->refresh_failures;

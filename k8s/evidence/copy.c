@@ -2,7 +2,7 @@
 /*
  * copy - the final form of evidence: one block of memory that holds it and all that it refers to.
  *
- * A cluster may have 100,000 of these records, so their size matters (tests/bench/README.md has the
+ * A cluster can have 100,000 of these records, so their size matters (tests/bench/README.md has the
  * bound): one allocation each, and no copies of well-known names.
  */
 #include <errno.h>

@@ -51,7 +51,7 @@ struct evidence {
         reason; /* one sentence for people, without text of the document; absent when valid */
     enum evidence_kind kind; /* of an invalid document: EVIDENCE_BASELINE or EVIDENCE_UNKNOWN */
 
-    /* only set for valid documents and for those of another audience; a revoked document may be
+    /* only set for valid documents and for those of another audience; a revoked document can be
      * unreadable */
     bool has_expires_at;
     struct moment expires_at;
@@ -93,7 +93,7 @@ struct evidence {
 struct evidence_source {
     struct str namespace_name;
     struct str name;
-    const cJSON *annotations; /* object of texts; may be NULL */
+    const cJSON *annotations; /* object with text values; can be NULL */
     struct str document;      /* data["sandbox.yaml"]; absent if there is none */
     bool in_binary_data;      /* binaryData has the key sandbox.yaml */
     struct str binary;        /* its base64 text; only searched for a SandboxBaseline */

@@ -16,7 +16,7 @@
 #include "k8s/folder/file.h"
 #include "k8s/util/file.h"
 
-#define MAX_ATTEMPTS 3 /* a mounted folder may be exchanged while it is read */
+#define MAX_ATTEMPTS 3 /* a mounted folder can be exchanged while it is read */
 
 static const char *const endings[] = {".yaml", ".yml", ".json", NULL};
 
@@ -290,7 +290,7 @@ static int load_attempts(struct load *load)
     return 0;
 }
 
-/* Marks all objects of a file as in use. -EEXIST: another file has one of them, *ret_duplicate;
+/* Marks all objects of a file as in use. -EEXIST: one of them, *ret_duplicate, is in use already;
  * none is marked then. */
 static int claim_objects(struct load *load, const struct folder_file *file,
                          const struct folder_object **ret_duplicate)

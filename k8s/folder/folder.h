@@ -10,17 +10,17 @@
  * evidence label is "true"; ignores objects of other kinds.
  *
  * Keeps the content of each file between loads:
- *   - A file that cannot be read, or has an object that is defined before, keeps its last state:
- *     a mistake in a file must not remove a baseline. Its evidence that was signed by a key which
- *     was removed since is no longer valid.
- *   - The objects of a deleted file are no longer used.
+ *   - A file that cannot be read, or that defines an object which is defined already, keeps its
+ * last state, so that a mistake in a file does not remove a baseline. Evidence in it that was
+ * signed by a key which was removed since is not valid any more.
+ *   - The objects of a deleted file are not used any more.
  *   - An unchanged file is not verified again unless keyring or policy changed.
  *
  * Errors     folder_load(): 0; -EINVAL a first load failed, with reasons (FILE:LINE:COL: what); at
- * a later load the reasons go into the report, and the other files are used; -ENOMEM, -EIO,
- * -EMFILE, -ENFILE: nothing changed, the caller can try again. Ownership  reasons lie in the given
- * arena. folder_load() owns the keep (see snapshot.h). Threads    a folder belongs to one thread,
- * the one that reloads.
+ *            a later load the reasons go into the report, and the other files are used; -ENOMEM,
+ *            -EIO, -EMFILE, -ENFILE: nothing changed, the caller can try again.
+ * Ownership  reasons lie in the given arena. folder_load() owns the keep (see snapshot.h).
+ * Threads    a folder belongs to one thread, the one that reloads.
  */
 
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "k8s/util/file.h"
 
 #define MAX_KEY_BYTES (16 * 1024) /* DER of one block: larger than any RSA key in use */
-#define MAX_ATTEMPTS 3            /* a mounted folder may be exchanged while it is read */
+#define MAX_ATTEMPTS 3            /* a mounted folder can be exchanged while it is read */
 
 static const char *const endings[] = {".pem", NULL};
 
@@ -61,7 +61,7 @@ static int add_problem(struct load *load, const char *name, size_t line, const c
 }
 
 /* Whether the key is of use: a folder with too many keys is refused, and then only keys of the old
- * keyring are, wherever they stand in the folder. */
+ * keyring are, in whichever file they are. */
 static bool may_add(const struct load *load, struct str id, const struct signature_key *key)
 {
     const unsigned char *identity = signature_key_identity(key);

@@ -41,8 +41,8 @@ static int bad(struct reflector *reflector, const char *what)
 static int read_tree(struct reflector *reflector, struct str text,
                      const struct document_shape *shape, struct arena *arena, cJSON **ret_tree)
 {
-    /* members that are not used are not checked: annotations of other programs can have NUL, and
-     * managedFields can be nested deeply; neither must end the watch of all objects */
+    /* members that are not used are not checked: other programs can write NUL into them, and nest
+     * managedFields deeply; neither must end the watch of all objects */
     const struct document_options options = {
         .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = shape, .rest_unchecked = true};
     struct document_error place = {0};

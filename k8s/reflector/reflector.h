@@ -39,7 +39,7 @@
 #define REFLECTOR_PAUSE_MIN_MSEC                                                                   \
     800 /* doubled at each failure, plus a random part up to the same length */
 #define REFLECTOR_PAUSE_MAX_MSEC 30000
-#define REFLECTOR_CALM_MSEC 120000      /* after so long without failure pauses are short again */
+#define REFLECTOR_CALM_MSEC 120000      /* without failure for this time, pauses begin short */
 #define REFLECTOR_SHORT_WATCH_MSEC 1000 /* a watch that ends sooner without an event has failed */
 #define REFLECTOR_WATCH_MIN_SEC 300
 #define REFLECTOR_WATCH_MAX_SEC 600
