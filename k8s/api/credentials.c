@@ -25,7 +25,7 @@
 
 /* ---- anonymous files ---- */
 
-void api_memory_close(struct api_memory *memory)
+static void memory_close(struct api_memory *memory)
 {
     if (memory->fd >= 0)
         (void)close(memory->fd);
@@ -49,7 +49,7 @@ static bool write_all(int fd, struct str bytes)
 
 /* libcurl reuses a connection if the path of the certificate is equal, and the system reuses the
  * numbers of descriptors. A different number of slashes makes the paths differ. */
-int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory)
+static int memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory)
 {
     struct api_memory memory = {.fd = memfd_create("sandgate", MFD_CLOEXEC)};
     unsigned slashes = api->serial++ % MAX_SLASHES + 1;
@@ -57,7 +57,7 @@ int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_me
     if (memory.fd < 0)
         return -errno;
     if (!write_all(memory.fd, bytes)) {
-        api_memory_close(&memory);
+        memory_close(&memory);
         return -ENOMEM;
     }
     (void)snprintf(memory.path, sizeof(memory.path), "/proc/self/fd%.*s%d", (int)slashes,
@@ -109,8 +109,8 @@ static void free_identity(struct api_identity *identity)
 {
     if (identity == NULL)
         return;
-    api_memory_close(&identity->certificate);
-    api_memory_close(&identity->key);
+    memory_close(&identity->certificate);
+    memory_close(&identity->key);
     free(identity);
 }
 
@@ -125,9 +125,9 @@ static int make_identity(struct api *api, struct str certificate, struct str key
     identity->count = 1;
     identity->certificate.fd = -1;
     identity->key.fd = -1;
-    r = api_memory_make(api, certificate, &identity->certificate);
+    r = memory_make(api, certificate, &identity->certificate);
     if (r == 0)
-        r = api_memory_make(api, key, &identity->key);
+        r = memory_make(api, key, &identity->key);
     if (r < 0) {
         free_identity(identity);
         return r;
@@ -394,7 +394,7 @@ int api_credentials_init(struct api *api, const struct access *access, struct st
             *reterr_reason = STR("the certificate authority is not a PEM certificate");
             return -EINVAL;
         }
-        r = api_memory_make(api, access->ca_pem, &api->ca);
+        r = memory_make(api, access->ca_pem, &api->ca);
     }
     if (r == 0)
         r = init_token(api, access, reterr_reason);
@@ -409,7 +409,7 @@ int api_credentials_init(struct api *api, const struct access *access, struct st
 
 void api_credentials_done(struct api *api)
 {
-    api_memory_close(&api->ca);
+    memory_close(&api->ca);
     free_identity(api->identity);
     free(api->token);
 }

@@ -99,8 +99,6 @@ struct api_call {
 
 /* ---- credentials.c ---- */
 
-int api_memory_make(struct api *api, struct str bytes, struct api_memory *ret_memory);
-void api_memory_close(struct api_memory *memory);
 /* Whether access has a secret, which must not be sent unencrypted. */
 bool api_has_secret(const struct access *access);
 /* Checks and copies the credentials of access; the reason is a static text. */

@@ -83,7 +83,7 @@ void complain_at(const char *file, size_t line, size_t column, struct str what)
         complain("%s: %.*s", file, (int)what.len, what.ptr);
 }
 
-bool output_has_colours(FILE *stream)
+static bool has_colours(FILE *stream)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
@@ -97,7 +97,7 @@ bool output_has_colours(FILE *stream)
 
 void output_print(FILE *stream, enum output_colour colour, struct str s)
 {
-    bool coloured = colour != COLOUR_PLAIN && s.len > 0 && output_has_colours(stream);
+    bool coloured = colour != COLOUR_PLAIN && s.len > 0 && has_colours(stream);
 
     if (coloured)
         fputs(colour_codes[colour], stream);

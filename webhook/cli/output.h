@@ -31,9 +31,6 @@ struct str output_visible(struct arena *arena, struct str s);
 
 enum output_colour { COLOUR_PLAIN = 0, COLOUR_GOOD, COLOUR_BAD, COLOUR_WARN, COLOUR_FAINT };
 
-/* Whether colours are written to that stream. */
-bool output_has_colours(FILE *stream);
-
 /* Prints s in a colour, or plain if the stream has no colours. */
 void output_print(FILE *stream, enum output_colour colour, struct str s);
 

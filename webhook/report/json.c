@@ -21,8 +21,9 @@ static bool is_risky(uint32_t c)
            c == 0x2028 || c == 0x2029;
 }
 
-/* In valid JSON such characters, except line ends and tabs, occur only inside of strings. */
-void report_add_safe_json(struct buffer *b, struct str json)
+/* Adds JSON that is already written, with the same escapes inside its strings. In valid JSON such
+ * characters, except line ends and tabs, occur only inside of strings. */
+static void add_safe_json(struct buffer *b, struct str json)
 {
     size_t from = 0, i = 0;
 
@@ -57,7 +58,7 @@ void report_add_safe(struct buffer *b, struct str s)
     if (!str_present(text))
         b->error = b->error != 0 ? b->error : -ENOMEM;
     else
-        report_add_safe_json(b, text);
+        add_safe_json(b, text);
 }
 
 /* A member with its comma; nothing if the text is absent or empty. */
@@ -110,7 +111,7 @@ static void add_json(struct buffer *b, const char *name, struct str json)
     if (!str_present(json))
         return;
     buffer_add_format(b, ",\"%s\":", name);
-    report_add_safe_json(b, json);
+    add_safe_json(b, json);
 }
 
 static void add_flag(struct buffer *b, const char *name, bool flag)

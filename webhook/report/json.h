@@ -13,7 +13,5 @@
 
 /* s as a JSON string. */
 void report_add_safe(struct buffer *b, struct str s);
-/* JSON that is already written, with the same escapes inside its strings. */
-void report_add_safe_json(struct buffer *b, struct str json);
 
 #endif
