@@ -11,14 +11,15 @@
  * become nodes. The others are skipped, but are checked in the same way: syntax, UTF-8, depth and
  * duplicate keys.
  *
- * Errors     0, or negative errno; on failure no result is written.
- *              -EBADMSG  the text cannot be read; reterr has the place and the reason, never a
- * value -E2BIG    more nodes than allowed, or a text of 4 GiB or more -ENOMEM   out of memory, or
- * the arena's limit was reached -EIO      the system gave no random numbers (they prevent chosen
- * hash collisions) reterr is written on -EBADMSG only. Ownership  nodes and their texts live in the
- * given arena; they do not refer to the text. Units      bytes; lines and columns from 1, columns
- * in bytes. A byte order mark at the start of a line does not count as a column. Lines end with LF,
- * CRLF or CR. Threads    any number, each with its own arena.
+ * Errors     0, or negative errno; on failure no result is written. -EBADMSG the text cannot be
+ *            read; reterr has the place and the reason, never a value -E2BIG more nodes than
+ *            allowed, or a text of 4 GiB or more -ENOMEM out of memory, or the arena's limit was
+ *            reached -EIO the system gave no random numbers (they prevent chosen hash collisions)
+ *            reterr is written on -EBADMSG only.
+ * Ownership  nodes and their texts live in the given arena; they do not refer to the text.
+ * Units      bytes; lines and columns from 1, columns in bytes. A byte order mark at the start of a
+ *            line does not count as a column. Lines end with LF, CRLF or CR.
+ * Threads    any number, each with its own arena.
  */
 
 #include <cjson/cJSON.h>

@@ -12,10 +12,10 @@
  * apiVersion out of the items of a typed list (`PodList`): such an item gets them from the list.
  *
  * Errors     0; -EBADMSG the text cannot be read, a document or an item is not an object, or a
- * label or annotation is not text (reterr: line, column, reason; never a value); -E2BIG more than
- * MANIFEST_MAX_NODES in a document, or a text of 4 GiB or more; -ENOMEM; -EIO. Ownership  objects
- * live in the given arena. The text is borrowed until the last call. Units      bytes; lines and
- * columns from 1.
+ *            label or annotation is not text (reterr: line, column, reason; never a value); -E2BIG
+ *            more than MANIFEST_MAX_NODES in a document, or a text of 4 GiB or more; -ENOMEM; -EIO.
+ * Ownership  objects live in the given arena. The text is borrowed until the last call.
+ * Units      bytes; lines and columns from 1.
  */
 
 #include <cjson/cJSON.h>

@@ -10,8 +10,9 @@
  * Pure.
  *
  * Errors     none: a failure becomes status 400, 413 or 500 with a body of kind Status. If even
- * that body cannot be written, body is absent and status is 500. Ownership  everything is in the
- * arena or borrowed from body and snapshot. Threads    any number, each with its own arena.
+ *            that body cannot be written, body is absent and status is 500.
+ * Ownership  everything is in the arena or borrowed from body and snapshot.
+ * Threads    any number, each with its own arena.
  */
 
 #include "k8s/document/document.h"

@@ -6,10 +6,11 @@
  * config - reads the GateConfiguration file (gate-v1, section 10) into one struct.
  *
  * Errors     config_read(): 0; -EINVAL with every violation of the contract (unknown key, wrong
- * type, value out of range, contradiction), or with the first error if the file is not valid YAML;
- * -ENOMEM; another negative errno if the file cannot be read. Ownership  counted references; a
- * config owns its texts. config_unref(NULL) is allowed. Threads    any: a config does not change
- * after it was read, and the count is atomic. Units      in the names.
+ *            type, value out of range, contradiction), or with the first error if the file is not
+ *            valid YAML; -ENOMEM; another negative errno if the file cannot be read.
+ * Ownership  counted references; a config owns its texts. config_unref(NULL) is allowed.
+ * Threads    any: a config does not change after it was read, and the count is atomic.
+ * Units      in the names.
  */
 
 #include <stdbool.h>

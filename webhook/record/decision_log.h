@@ -12,9 +12,10 @@
  * one line is damaged.
  *
  * Errors     decision_log_open(): 0, or negative errno of opening the file, or -ENOMEM. Later
- * errors go to the program's log, at most one line per minute for each kind. Ownership  the path is
- * copied. The program's log must outlive the decision log. Threads    decision_log_put(), _lose()
- * and _counts() any; the others one at a time. Units      in the names.
+ *            errors go to the program's log, at most one line per minute for each kind.
+ * Ownership  the path is copied. The program's log must outlive the decision log.
+ * Threads    decision_log_put(), _lose() and _counts() any; the others one at a time.
+ * Units      in the names.
  */
 
 #include <stdint.h>

@@ -10,7 +10,8 @@
  * earlier, an administrator has to empty both the Secret and the caBundle.
  *
  * Errors     0; -EBADMSG the text is not such an object; -E2BIG more than SELF_MAX_WEBHOOKS;
- * -ENOMEM. Ownership  in the given arena.
+ *            -ENOMEM.
+ * Ownership  in the given arena.
  */
 
 #include "webhook/tls/certificate.h"

@@ -8,8 +8,10 @@
  * years.
  *
  * Errors     none are returned: a failure is in `failed`, and logged when it begins, hourly, and
- * when it ends. Ownership  self_replica_done() frees and overwrites what a replica holds; api, log
- * and configuration are borrowed. Threads    one.
+ *            when it ends.
+ * Ownership  self_replica_done() frees and overwrites what a replica holds; api, log and
+ *            configuration are borrowed.
+ * Threads    one.
  */
 
 #include "k8s/api/api.h"

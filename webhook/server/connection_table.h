@@ -12,8 +12,9 @@
  * request body is complete is never cut.
  *
  * Threads    any. One lock is held for a walk over the list at most, never while a request is
- * served. Ownership  a connection lives from connection_table_open() to connection_table_close().
- * Both are called by its own thread while its descriptor is open, so a descriptor in the table
+ *            served.
+ * Ownership  a connection lives from connection_table_open() to connection_table_close(). Both are
+ *            called by its own thread while its descriptor is open, so a descriptor in the table
  *            always belongs to its connection.
  */
 

@@ -9,7 +9,9 @@
  * Errors     0; -EBADMSG the CA is not a CA, or does not belong to the key; -EIO the crypto library
  *            failed; -ENOMEM.
  * Ownership  texts are in the given arena. A caller that makes or reads keys wipes it:
- * arena_wipe(). Units      seconds since 1970, days of 86,400 seconds. Threads    any.
+ *            arena_wipe().
+ * Units      seconds since 1970, days of 86,400 seconds.
+ * Threads    any.
  */
 
 #include <stdbool.h>
