@@ -313,7 +313,7 @@ class Pods(unittest.TestCase):
 class Permissions(unittest.TestCase):
     maxDiff = None
     READ = ["get", "list", "watch"]
-    WRITE = ["get", "update", "patch"]
+    WRITE = ["get", "patch"]
     CONFIGURATION = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["validatingwebhookconfigurations"],
                      "resourceNames": ["sandgate"], "verbs": WRITE}
 

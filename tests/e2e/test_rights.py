@@ -33,10 +33,10 @@ class Rights(Case):
 
     def test_the_account_can_only_read_configmaps_and_namespaces_and_write_its_own_secret_and_webhook_configuration(self):
         everywhere = {("configmaps", "", "get,list,watch"), ("namespaces", "", "get,list,watch"),
-                      ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch,update")}
+                      ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch")}
         self.assertEqual(self.rules("default"), everywhere)
         self.assertEqual(self.rules(self.gate.namespace),
-                         everywhere | {("secrets", f"{self.gate.name}-tls", "get,patch,update")})
+                         everywhere | {("secrets", f"{self.gate.name}-tls", "get,patch")})
 
     def test_other_requests_of_the_account_are_forbidden(self):
         for words in (["list", "secrets"], ["get", "secrets/other"], ["create", "secrets"], ["create", "configmaps"],
