@@ -305,19 +305,19 @@ class Confirm(Cluster):
         kube.kubeconfig(gate.path("second"))
         gate.configure("kubeconfig: second")
         gate.process.send_signal(signal.SIGHUP)
-        warning = gate.wait_for("insecure setting in use")
+        warning = gate.wait_for("a change needs a restart")
         self.assertEqual(warning["reason"], "evidence.kubeconfig has changed: restart the gate to apply it; until then "
                          "the previous value stays in use")
         before = len(gate.lines("configuration, keyring and evidence reloaded"))
         gate.process.send_signal(signal.SIGHUP)
         gate.wait_for("configuration, keyring and evidence reloaded", before + 1)
-        self.assertEqual(len(gate.lines("insecure setting in use")), 1)
+        self.assertEqual(len(gate.lines("a change needs a restart")), 1)
         self.assertTrue(gate.ready()[0])
 
     def test_changed_kubeconfig_needs_a_restart(self):
         kube, gate = self.running()
         kube.kubeconfig(gate.path("kubeconfig"), namespace="payments")
-        warning = gate.wait_for("insecure setting in use")
+        warning = gate.wait_for("a change needs a restart")
         self.assertEqual(warning["reason"], "the file of evidence.kubeconfig has changed: restart the gate to apply it; "
                          "until then the previous value stays in use")
         self.assertEqual(warning["level"], "warn")

@@ -42,7 +42,8 @@ static void complain_report(const struct runtime_report *report, int r)
     for (size_t i = 0; r != 0 && i < report->reason_count; i++)
         complain("%.*s", (int)report->reasons[i].len, report->reasons[i].ptr);
     for (size_t i = 0; i < report->warning_count; i++)
-        complain("warning: %.*s", (int)report->warnings[i].len, report->warnings[i].ptr);
+        complain("warning: %.*s", (int)report->warnings[i].reason.len,
+                 report->warnings[i].reason.ptr);
 }
 
 static int read_cluster(struct runtime *runtime)

@@ -105,7 +105,7 @@ static int warn_of_access(struct runtime_report *report, const struct access *ac
     if (!access->insecure)
         return 0;
     return runtime_report_warn(
-        report,
+        report, "insecure setting in use",
         arena_format(&report->arena,
                      "the certificate of %.*s is not verified (insecure-skip-tls-verify): an "
                      "attacker on the network path can supply evidence and namespaces; set the "
@@ -294,8 +294,9 @@ int runtime_keep_start_source(struct runtime *runtime, struct config *config,
     if (r != 0 || warned)
         return r;
     return runtime_report_warn(
-        report, arena_format(&report->arena,
-                             "%s has changed: restart the gate to apply it; until then the "
-                             "previous value stays in use",
-                             changed));
+        report, "a change needs a restart",
+        arena_format(&report->arena,
+                     "%s has changed: restart the gate to apply it; until then the "
+                     "previous value stays in use",
+                     changed));
 }

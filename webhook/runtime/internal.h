@@ -64,7 +64,7 @@ struct runtime {
  * full, the text is dropped. */
 int runtime_report_add(struct runtime_report *report, struct str reason)
     __attribute__((warn_unused_result));
-int runtime_report_warn(struct runtime_report *report, struct str warning)
+int runtime_report_warn(struct runtime_report *report, const char *title, struct str reason)
     __attribute__((warn_unused_result));
 
 /* Reads the configuration file, or takes the defaults, and applies the overrides. 0, -ENOMEM, or

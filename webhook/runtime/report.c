@@ -20,13 +20,14 @@ int runtime_report_add(struct runtime_report *report, struct str reason)
     return 0;
 }
 
-int runtime_report_warn(struct runtime_report *report, struct str warning)
+int runtime_report_warn(struct runtime_report *report, const char *title, struct str reason)
 {
     assert(report->warning_count <= RUNTIME_MAX_WARNINGS);
-    if (!str_present(warning))
+    if (!str_present(reason))
         return -ENOMEM;
     if (report->warning_count < RUNTIME_MAX_WARNINGS)
-        report->warnings[report->warning_count++] = warning;
+        report->warnings[report->warning_count++] =
+            (struct runtime_warning){.title = title, .reason = reason};
     return 0;
 }
 

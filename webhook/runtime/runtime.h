@@ -23,11 +23,17 @@
 
 struct runtime;
 
+/* Something that works, but is insecure or not in effect yet. */
+struct runtime_warning {
+    const char *title; /* static: a log message */
+    struct str reason;
+};
+
 struct runtime_report {
     struct arena arena; /* owns the reasons: runtime_report_done() */
     struct str reasons[RUNTIME_MAX_REASONS];
     size_t reason_count;
-    struct str warnings[RUNTIME_MAX_WARNINGS]; /* works, but insecure or not in effect yet */
+    struct runtime_warning warnings[RUNTIME_MAX_WARNINGS];
     size_t warning_count;
     bool config_failed;
     bool keyring_failed;

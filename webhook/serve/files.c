@@ -17,8 +17,8 @@ void serve_log_report(const struct serve *serve, const struct runtime_report *re
         log_line_with(&serve->log, LOG_LEVEL_ERROR, "a file cannot be used",
                       log_text("reason", report->reasons[i]));
     for (size_t i = 0; i < report->warning_count; i++)
-        log_line_with(&serve->log, LOG_LEVEL_WARN, "insecure setting in use",
-                      log_text("reason", report->warnings[i]));
+        log_line_with(&serve->log, LOG_LEVEL_WARN, report->warnings[i].title,
+                      log_text("reason", report->warnings[i].reason));
 }
 
 struct tls_files serve_tls_files(const struct config *config)
