@@ -241,6 +241,8 @@ static int find_part(const struct kubeconfig_entry *context, size_t which,
         return 0;
     if (!str_present(name))
         return kubeconfig_refuse(context, "it has no %s", kind);
+    /* find_context() gave the name, so it also set the files to look in */
+    assert(context->config != NULL);
     if (!find_entry(context->config, which, name, ret_entry))
         return kubeconfig_refuse(context, "its %s \"%s\" is not defined in any file", kind,
                                  access_shown_name(context->config->arena, name));

@@ -64,7 +64,7 @@ static const struct evidence *make_evidence(struct arena *arena)
     struct evidence *e = arena_alloc(arena, 1, sizeof(*e));
 
     must(e != NULL, "memory");
-    *e = (struct evidence){.count = 1,
+    *e = (struct evidence){.count = {1},
                            .namespace_name = STR("payments"),
                            .name = STR("app"),
                            .digest = STR("sha256:" HEX),
