@@ -9,6 +9,7 @@ Usage: tests/docs/documents.py [ROOT]
   is in its document, and every one that a document names is in the code.
 - Every citation of a contract, such as `gate-v1, section 8`, names a document in the tree and a section that exists.
 - In Markdown, citations are links, and all relative links have a target.
+- In Markdown, a file, directory or `function()` named in backticks exists, and so does each test that SECURITY.md names.
 
 The code is found by content, not by file names, so files may move.
 """
@@ -376,6 +377,87 @@ def check_links(root, documents):
                 yield f"{path}: the citation is not a link: {found.group(0)[:40].strip()}"
 
 
+# Files by which a page explains the repository. Names of other types are mostly files of the reader.
+SOURCE_FILE = re.compile(r"(?:[\w.-]+/)*[\w.-]+\.(?:c|h|py|md|mjs|js|tpl|svg)")
+DIRECTORY = re.compile(r"(?:[\w.-]+/)+")
+# Made by a build or an example, or given by the reader.
+NOT_IN_TREE = re.compile(r"(build|out|gates|deploy|evidence|keyring|node_modules|sandbox\.runx\.dev)/|.*\b(out/|NAME\b)|_?internal\.h")
+# The directories to which every page can refer, besides its own.
+COMMON_FOLDERS = ["", "webhook", "charts/sandgate"]
+# Functions that a page names to say that the program does not call them.
+NOT_CALLED = {"cJSON_Delete", "gzopen"}
+# Stand for any name: `x_free()`, `_open()`.
+PATTERN_NAME = re.compile(r"x_|_")
+# The columns of SECURITY.md that name tests.
+SECURITY, TEST_COLUMNS = ".github/SECURITY.md", ("kept by", "test")
+
+
+def blocks(text):
+    """The paragraphs, list items and table rows of a page."""
+    return re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=\|)", without_fences(text))
+
+
+def is_there(name, bases, tree):
+    return any(os.path.normpath(os.path.join(base, name)).replace(os.sep, "/") in tree for base in bases)
+
+
+def check_paths(paths, documents):
+    """A name is relative to the page, to a common directory, or to what is named before it in its block. Tests have unique names."""
+    tree = set(paths) | {os.path.basename(path) for path in paths if os.path.basename(path).startswith(("test_", "tsan_"))}
+    for path in paths:
+        while path:
+            path = os.path.dirname(path)
+            tree.add(path)
+    for page, text in documents.items():
+        for block in blocks(text):
+            first = [os.path.dirname(page), *COMMON_FOLDERS]
+            bases = list(first)
+            for name in ticked(block):
+                if not SOURCE_FILE.fullmatch(name) and not DIRECTORY.fullmatch(name):
+                    continue
+                if not NOT_IN_TREE.match(name) and not is_there(name, bases, tree):
+                    yield f"{page}: there is no {name}"
+                bases += [os.path.join(base, os.path.dirname(name)) for base in first if "/" in name]
+
+
+def check_functions(root, paths, documents):
+    """The code calls, declares or defines each function that a page names."""
+    code = "\n".join(without_comments(read(root, path)) if path.endswith((".c", ".h")) else read(root, path)
+                     for path in paths if path.endswith((".c", ".h", ".py", ".js", ".mjs")))
+    known = set(re.findall(r"\b(\w+)\(", code)) | NOT_CALLED
+    for page, text in documents.items():
+        for name in re.findall(r"`(\w+)\(\)`", without_fences(text)):
+            if name not in known and not PATTERN_NAME.match(name):
+                yield f"{page}: there is no function {name}()"
+
+
+def test_cells(text):
+    """The cells of the columns that name tests."""
+    column = None
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+        if not cells:
+            column = None
+        elif column is None:
+            column = next((i for i, cell in enumerate(cells) if cell in TEST_COLUMNS), len(cells))
+        elif column < len(cells):
+            yield cells[column]
+
+
+def check_tests(root, paths, documents):
+    """The tests that SECURITY.md names: `suite.test`, `test_of_python`, `Class`, or a file below tests/."""
+    tests = {path: read(root, path) for path in paths if path.startswith("tests/") and path.endswith((".c", ".h", ".py"))}
+    code = "\n".join(tests.values())
+    known = {".".join(names) for names in re.findall(r"\bTest\(\s*(\w+),\s*(\w+)", code)}
+    known.update(".".join(names) for names in re.findall(r"\bParameterizedTest(?:Parameters)?\([^()]*?(\w+),\s*(\w+)\)", code))
+    known.update(re.findall(r"^\s*(?:def|class|static void) (\w+)\(", code, re.M))
+    known.update(path[at:] for path in paths if path.startswith("tests/") for at in (0, path.rindex("/") + 1))
+    for cell in test_cells(documents.get(SECURITY, "")):
+        for name in ticked(cell):
+            if name not in known:
+                yield f"{SECURITY}: there is no test {name}"
+
+
 def check(root):
     paths = list(files(root))
     documents = {path: read(root, path) for path in paths if path.endswith(".md") and not path.startswith(DATA)}
@@ -390,6 +472,9 @@ def check(root):
         yield from part(code, documents)
     yield from check_citations(root, paths, documents)
     yield from check_links(root, documents)
+    yield from check_paths(paths, documents)
+    yield from check_functions(root, paths, documents)
+    yield from check_tests(root, paths, documents)
 
 
 def main():

@@ -203,6 +203,34 @@ class Faults(unittest.TestCase):
         self.only(problems(README_dot_md=f"[{G}, section 6]({documents.GATE}#7-response)\n"),
                   f"README.md: the link [{G}, section 6] leads to {documents.GATE}#7-response")
 
+    def test_file_that_does_not_exist(self):
+        page = "`webhook/deep/answer.c` and `old.c`, `deep/`, `build/x.c`, `webhook/NAME.c`\n\n- `answer.c`\n"
+        self.assertEqual(problems(README_dot_md=page),
+                         ["README.md: there is no old.c", "README.md: there is no answer.c"])
+        self.assertEqual(problems(k8s__README_dot_md="`key.c`, `gate.h`, `../k8s/key.h`, `webhook/old/`\n\n```\n`no.c`\n```\n"),
+                         ["k8s/README.md: there is no webhook/old/"])
+
+    def test_file_of_the_directory_in_another_table_row(self):
+        self.only(problems(README_dot_md="| a | b |\n|---|---|\n| `deep/` | `answer.c` |\n| `k8s/` | `answer.c` |\n"),
+                  "README.md: there is no answer.c")
+
+    def test_function_that_does_not_exist(self):
+        self.only(problems(README_dot_md="`section_end()`, `a()`, `x_free()`, `old()`\n"),
+                  "README.md: there is no function old()")
+
+    def test_function_that_only_a_comment_names(self):
+        self.only(problems(k8s__b_dot_c="/* old() is gone */\n", README_dot_md="`old()`\n"),
+                  "README.md: there is no function old()")
+
+    def test_tests_that_do_not_exist(self):
+        page = ("| attack | prevented by | test |\n|---|---|---|\n"
+                "| `a.b` | `keyring.kinds` | `suite.is_there`, `suite.old`, `gone.test`, `test_a.c`, `test_old.c`, `test_it` |\n\n"
+                "`other.text`\n")
+        found = problems(tests__test_a_dot_c="Test(suite, is_there)\n{\n}\n", tests__b_dot_py="def test_it():\n    pass\n",
+                         **{"_dot_github__SECURITY_dot_md": page})
+        self.assertEqual(found, [f"{documents.SECURITY}: there is no {name}" for name in ("test_old.c",)] +
+                         [f"{documents.SECURITY}: there is no test {name}" for name in ("suite.old", "gone.test", "test_old.c")])
+
     @unittest.skipIf(PROGRAM is None, "no program was given")
     def test_example_with_another_output(self):
         with open(os.path.join(ROOT, examples.PAGE), encoding="utf-8") as stream:

@@ -92,11 +92,6 @@ class Rules(unittest.TestCase):
     def test_new_name_at_the_top_level_is_found(self):
         self.assertEqual(findings(notes="x\n"), ["notes: is not allowed at the top level (TOP_LEVEL in tests/lint/rules.py)"])
 
-    def test_name_of_a_missing_test_in_security_md_is_found(self):
-        tree = {"tests__README__md": "One page.\n", "tests__test_a__c": "Test(a, it_holds)\n"}
-        self.assertEqual(findings(**tree, **{".github__SECURITY__md": "`a.it_holds`, `a.no_more`, `evidence.revoked`\n"}),
-                         [".github/SECURITY.md:1: no such test: a.no_more"])
-
     def test_directory_without_readme_is_found(self):
         self.assertEqual(findings(k8s__b__c="int b;\n"), ["k8s: has no README.md"])
 
