@@ -67,8 +67,8 @@ drainSeconds: {{ $config.drainSeconds | toRawJson }}
 {{- end -}}
 
 {{/*
-A hash of the settings that the running gate does not reload. It is an annotation of the pods, so that a change restarts them.
-The gate reloads everything else (configuration, keyring, certificates) without a restart.
+A hash of the settings whose change restarts the pods: it is an annotation of theirs. The gate reloads everything else
+(configuration, keyring, certificates) without a restart.
 */}}
 {{- define "sandgate.restart" -}}
 {{- $fixed := fromYaml (include "sandgate.config" .) -}}

@@ -59,7 +59,7 @@ request.userInfo.username.startsWith('system:node:') &&
 'kubernetes.io/config.mirror' in object.?metadata.?annotations.orValue({}))
 {{- end -}}
 
-{{/* "true" if this level is `required` by default or by the floor. Every pod is then judged, and no entry is split. */}}
+{{/* "true" if this level is `required` by default or by the floor. Every pod is then judged, and one entry covers managed and other pods. */}}
 {{- define "sandgate.requiredBy" -}}
 {{- $default := get .root.Values.config.defaults .level -}}
 {{- $floor := get .root.Values.config.floor .level -}}
@@ -95,8 +95,8 @@ request.userInfo.username.startsWith('system:node:') &&
 {{/* One entry: (dict "root" $ "name" … "pods" bool "templates" bool "managed" "true", "false" or "" "select" list …). */}}
 {{- define "sandgate.webhook" -}}
 {{- $values := .root.Values -}}
-{{- $out := list .root.Release.Namespace "kube-system" | concat $values.webhook.excludeNamespaces | uniq | sortAlpha -}}
-{{- $expressions := list (dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $out) -}}
+{{- $excluded := list .root.Release.Namespace "kube-system" | concat $values.webhook.excludeNamespaces | uniq | sortAlpha -}}
+{{- $expressions := list (dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $excluded) -}}
 {{- with $values.evidence.namespaces -}}
 {{- $expressions = append $expressions (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" .) -}}
 {{- end -}}
