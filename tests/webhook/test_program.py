@@ -86,8 +86,8 @@ class Program(Case):
         status, out, _ = run("plan", "--help", program=link)
         self.assertEqual(status, 0)
         self.assertTrue(out.startswith("Usage: kubectl sandgate plan "))
-        self.assertIn("\n  kubectl sandgate plan --output table requirements.yaml\n", out)
-        self.assertIn("\n  sandgate plan --output table requirements.yaml\n",
+        self.assertIn("\n  kubectl sandgate plan --output table input.yaml\n", out)
+        self.assertIn("\n  sandgate plan --output table input.yaml\n",
                       self.assert_run(0, "plan", "--help"))
 
     def test_version_names_contracts_and_libraries(self):

@@ -166,7 +166,7 @@ static int run(int argc, char **argv)
         .statuses = "  0  the plan is ready\n"
                     "  1  the plan is not ready: the findings in the packet say why\n"
                     "  2  the input cannot be read, or an option is wrong",
-        .example = "  sandgate plan --output table requirements.yaml\n"
+        .example = "  sandgate plan --output table input.yaml\n"
                    "  sandgate plan - <input.json >packet.json",
         .rows = rows,
         .row_count = sizeof(rows) / sizeof(rows[0]),
