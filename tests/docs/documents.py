@@ -76,7 +76,7 @@ class Code:
         return (found for found in re.findall(rf"{part}(?:\s+{part}|(?<=\")\s*{part})*", code) if '"' in found)
 
     def concatenate(self, sequence):
-        """The text of literals and macros that stand side by side. A name that is not a text is left out."""
+        """The text of adjacent literals and macros. A name that is not a text is left out."""
         parts = re.findall(rf"{LITERAL}|\w+", sequence)
         texts = [unescape(part) if part[0] == '"' else self.macros.get(part) for part in parts]
         return "".join(text for text in texts if text is not None) if any(texts) else None

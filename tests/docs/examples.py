@@ -42,7 +42,7 @@ def indent(text, spaces):
 
 
 def replace_value(text, key, value):
-    """Puts another block in the place of the value of a key, which stands alone on its line."""
+    """Replaces the value of a key, which is alone on its line, by another block."""
     found = re.search(rf"^( *){key}:\n((?:\1[ -].*\n)*)", text, re.M)
     if found is None:
         raise ValueError(f"no key {key} to replace")

@@ -280,7 +280,7 @@ def meet(baselines):
 
 
 class Plan:
-    """The input of the planner, and the evidence and findings behind it."""
+    """The input of the planner, and the evidence and findings that it comes from."""
 
     def __init__(self, request, claims, world, now):
         self.config, self.now, self.claims = world.config, now, claims
