@@ -46,7 +46,7 @@ void cluster_rules_unref(void *object)
     free(rules);
 }
 
-/* Applies new rules to evidence that was verified by the old ones. */
+/* Makes evidence invalid that the new rules refuse; the old ones accepted it. */
 struct withdrawal {
     struct cluster *cluster;
     const struct cluster_rules *rules;
@@ -120,8 +120,8 @@ static int add_evidence(void *context, struct str namespace_name, struct str nam
 
     (void)namespace_name;
     (void)name;
-    if (evidence == NULL || evidence->name.len == 0) /* not evidence, or only counted */
-        return 0;
+    if (evidence == NULL || evidence->name.len == 0)
+        return 0; /* not evidence, or over the limit for records of invalid documents (invalid.c) */
     return snapshot_builder_add_evidence(context, evidence);
 }
 
@@ -157,8 +157,8 @@ static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot
     return r;
 }
 
-/* Whether a list is in progress: the known objects are a mixture of two states. */
-static bool is_half_listed(const struct cluster *cluster)
+/* Whether a list is in progress: some objects are from before the list, some from it. */
+static bool is_list_in_progress(const struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->feed_count; i++) {
         const struct cluster_feed *feed = &cluster->feeds[i];
@@ -172,18 +172,18 @@ static bool is_half_listed(const struct cluster *cluster)
 uint64_t cluster_build_next(const struct cluster *cluster)
 {
     uint64_t due_msec = cluster->dirty_msec + CLUSTER_BURST_MSEC;
-    uint64_t idle_end_msec = cluster->built_msec + cluster->cost_msec * (CLUSTER_BUILD_SHARE - 1);
+    uint64_t not_before_msec = cluster->built_msec + cluster->cost_msec * (CLUSTER_BUILD_SHARE - 1);
 
     if (!cluster->dirty || !cluster_feeds_listed(cluster))
         return 0;
     if (cluster_snapshot_wanted(cluster) || cluster->urgent) {
         due_msec = cluster->dirty_msec;
-        idle_end_msec = cluster->urgent ? 0 : cluster->built_msec + cluster->cost_msec;
-    } else if (is_half_listed(cluster)) {
+        not_before_msec = cluster->urgent ? 0 : cluster->built_msec + cluster->cost_msec;
+    } else if (is_list_in_progress(cluster)) {
         return 0;
     }
-    if (due_msec < idle_end_msec)
-        due_msec = idle_end_msec;
+    if (due_msec < not_before_msec)
+        due_msec = not_before_msec;
     return due_msec > cluster->retry_msec ? due_msec : cluster->retry_msec;
 }
 
@@ -208,7 +208,7 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     snapshot_store_put(cluster->options.store, snapshot);
     atomic_store_explicit(&cluster->shared.ready, true, memory_order_release);
     if (cluster->listed)
-        (void)malloc_trim(0); /* a list leaves much free memory in the heap: give it back (bound in
-                                 tests/bench) */
+        (void)malloc_trim(0); /* a list leaves much free memory in the heap: return it to the
+                                 system; tests/bench checks the limit */
     cluster->listed = false;
 }
