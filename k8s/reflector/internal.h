@@ -10,7 +10,7 @@
  * list.c       cuts a list into its items
  * known.c      the known objects
  * merge.c      reads beside the watch
- * look.c       questions about a reflector
+ * state.c      questions about a reflector
  */
 
 #include "k8s/reflector/list.h"
@@ -90,7 +90,7 @@ struct reflector_listing {
 };
 
 struct reflector {
-    struct reflector_options options; /* path and selector lie in `texts` */
+    struct reflector_options options; /* path and selector are stored in `texts` */
     struct document_shape *event;     /* the members of an event that become a tree; in `texts` */
     struct document_shape *object;    /* the same for an item of a list */
     struct arena texts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look - answers questions about a reflector. */
+/* state - answers questions about the state of a reflector. */
 #include "k8s/reflector/internal.h"
 
 bool reflector_listed(const struct reflector *reflector)
