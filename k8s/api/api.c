@@ -38,8 +38,8 @@ static bool is_loopback(struct str host)
            str_equal(host, STR("[::1]"));
 }
 
-/* The certificate must be for `name` instead of the host: the URL has this name, and libcurl is
- * told to connect to the host for it. */
+/* The certificate must be for `name` instead of the host: the URL contains `name`, and libcurl
+ * connects to `host`. */
 static int set_tls_name(struct api *api, const char *host, const char *port, const char *path,
                         struct str name)
 {
@@ -155,7 +155,7 @@ int api_new(const struct access *access, struct arena *arena, struct api **ret_a
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct api *api = NULL;
-    struct str reason = {0}; /* of the credentials, without the server */
+    struct str reason = {0}; /* about the credentials; the server's address is added below */
     int r = 0;
 
     (void)pthread_once(&once, global_init);
@@ -205,7 +205,8 @@ struct str api_server(const struct api *api)
 
 /* ---- blocking calls ---- */
 
-static int borrow_loop(struct api *api, struct api_loop **ret_loop)
+/* Idle loops are kept so that their idle connections are reused. */
+static int loop_take(struct api *api, struct api_loop **ret_loop)
 {
     struct api_loop *loop = NULL;
 
@@ -220,7 +221,7 @@ static int borrow_loop(struct api *api, struct api_loop **ret_loop)
     return 0;
 }
 
-static void return_loop(struct api *api, struct api_loop *loop)
+static void loop_put_back(struct api *api, struct api_loop *loop)
 {
     (void)pthread_mutex_lock(&api->mutex);
     if (api->idle_count < API_MAX_IDLE_LOOPS) {
@@ -261,7 +262,7 @@ int api_do(struct api *api, const struct api_request *request, struct arena *are
     struct blocking blocking = {.request = request};
     struct api_request own = *request;
     struct api_loop *loop = NULL;
-    int r = borrow_loop(api, &loop);
+    int r = loop_take(api, &loop);
 
     if (r < 0)
         return r;
@@ -275,7 +276,7 @@ int api_do(struct api *api, const struct api_request *request, struct arena *are
         return r;
     }
     assert(blocking.done);
-    return_loop(api, loop);
+    loop_put_back(api, loop);
     *ret_reply = blocking.reply;
     return blocking.result;
 }

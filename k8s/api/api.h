@@ -22,8 +22,8 @@
  *            reply.reason is one sentence with method, server, path without query, and the cause;
  *            for a status of 400 and more the message of the server. It never has a credential. A
  *            redirect is not followed: it is a response with a reason.
- * Ownership  the texts of a reply lie in the arena that is given with the call. Before api_free()
- *            all its loops must be freed, and calls in other threads must have ended.
+ * Ownership  the texts of a reply are stored in the arena that is given with the call. Before
+ *            api_free() all its loops must be freed, and calls in other threads must have ended.
  * Units      deadlines are milliseconds of the monotonic clock (clock_msec()).
  */
 

@@ -48,7 +48,7 @@ struct api {
     struct str server;
     const char *base_url;      /* has the host name that the certificate must be for */
     const char *host_header;   /* "Host: …" if base_url has another host; else NULL */
-    const char *proxy;         /* NULL: as the environment says; "": none */
+    const char *proxy;         /* NULL: from HTTPS_PROXY and NO_PROXY; "": none */
     struct str proxy_password; /* must not be shown */
     struct curl_slist *connect_to;
     bool insecure;
@@ -113,7 +113,7 @@ void api_identity_unref(struct api *api, struct api_identity *identity);
 
 /* ---- call.c ---- */
 
-/* arena NULL: the reply lies in the call. */
+/* arena NULL: the reply is stored in the call. */
 int api_call_new(struct api *api, const struct api_request *request, struct arena *arena,
                  struct api_call **ret_call);
 void api_call_free(struct api *api, struct api_call *call);
