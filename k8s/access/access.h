@@ -9,7 +9,7 @@
  * Errors     0; -EINVAL with reterr_reason: one sentence with the file and the remedy (never a
  *            token, password or key); -ENOENT no address is configured, with reterr_reason too;
  *            -ENOMEM.
- * Ownership  all texts lie in the given arena.
+ * Ownership  all texts are stored in the given arena.
  * Threads    any, as long as no thread changes the environment.
  */
 
@@ -28,7 +28,8 @@
 struct access {
     struct str server;          /* https://host[:port][/path], without a trailing slash */
     struct str tls_server_name; /* absent: the host in server */
-    bool insecure;     /* the certificate of the server is not verified: the caller must warn */
+    bool insecure;     /* the certificate of the server is not verified: the caller must warn the
+                          user */
     struct str ca_pem; /* absent: the certificate authorities of the system */
     struct str certificate_pem; /* absent: none */
     struct str key_pem;
@@ -43,7 +44,7 @@ struct access {
     struct str as; /* impersonation; absent: none */
     struct str as_uid;
     struct str_list as_groups;
-    struct str proxy_url;      /* absent: as the environment says */
+    struct str proxy_url;      /* absent: taken from HTTPS_PROXY and NO_PROXY */
     struct str namespace_name; /* of the context or service account; absent: none */
     struct str context_name;   /* absent for a service account */
 };

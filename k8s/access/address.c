@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* address - checks the address of an API server. */
+/* address - checks the address of an API server.
+ *
+ * Each problem ends a sentence that names the cluster entry of a kubeconfig. */
 #include "k8s/access/internal.h"
 
 const char *access_address_problem(struct str server)

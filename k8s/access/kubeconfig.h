@@ -11,7 +11,7 @@
  *
  * Errors     0; -EINVAL with reterr_reason (the file, the place and the remedy; never a secret);
  *            -ENOMEM; -EIO the system gave no random numbers.
- * Ownership  everything lies in the arena; texts that are added are borrowed.
+ * Ownership  everything is stored in the arena; texts that are added are borrowed.
  */
 
 #include <cjson/cJSON.h>

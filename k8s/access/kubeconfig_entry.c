@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubeconfig_entry - a context, cluster or user: reads text members, and makes messages about it.
- */
+/* kubeconfig_entry - a context, cluster or user: reads text members, and makes error messages. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
