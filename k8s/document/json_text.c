@@ -118,7 +118,7 @@ char *json_text_decode(struct arena *arena, struct str raw, bool escaped)
 
     if (!escaped)
         return arena_copy(arena, raw);
-    /* no escape is shorter than the bytes that it stands for */
+    /* no escape is shorter than the bytes that it encodes */
     text = out = arena_alloc(arena, raw.len + 1, 1);
     if (text == NULL)
         return NULL;

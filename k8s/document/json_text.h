@@ -20,7 +20,7 @@
 #include "planner/base/text.h"
 
 #define JSON_TEXT_BLOCK 16      /* bytes compared at once */
-#define JSON_MAX_ESCAPE_BYTES 4 /* of the UTF-8 character that an escape stands for */
+#define JSON_MAX_ESCAPE_BYTES 4 /* of the UTF-8 character that an escape encodes */
 
 typedef signed char json_text_block __attribute__((vector_size(JSON_TEXT_BLOCK)));
 

@@ -3,7 +3,7 @@
  * yaml_alias - keys, anchors, aliases and merge keys of YAML.
  *
  * An alias shares the nodes of its anchor instead of copying them, but each use counts them, so
- * that a short text cannot stand for a huge tree.
+ * that a short text cannot expand to a huge tree.
  */
 #include <assert.h>
 #include <errno.h>

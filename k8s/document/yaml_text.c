@@ -127,7 +127,7 @@ int yaml_explain(struct yaml *y, const yaml_parser_t *parser)
     return yaml_refuse(y, at, problem);
 }
 
-/* Whether the escape whose backslash is at i stands for NUL. */
+/* Whether the escape whose backslash is at i encodes NUL. */
 static bool is_nul_escape(const struct yaml *y, size_t i)
 {
     char letter = y->text.ptr[i + 1];

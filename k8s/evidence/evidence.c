@@ -32,7 +32,7 @@ void evidence_unref(const struct evidence *evidence)
 
     if (shared == NULL || !refcount_drop(&shared->count))
         return;
-    arena = shared->arena; /* the evidence itself lies in its arena */
+    arena = shared->arena; /* the evidence itself is stored in its arena */
     arena_release(&arena);
 }
 

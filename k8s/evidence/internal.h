@@ -12,8 +12,8 @@
  * copy.c      the final copy, which owns its memory
  * rules.c     changes of keys and policy
  *
- * A document is first read into a struct evidence whose texts are borrowed or lie in a scratch
- * arena; the copy is made at the end.
+ * A document is first read into a struct evidence whose texts are borrowed or stored in a
+ * scratch arena; the copy is made at the end.
  *
  * Errors     -ENOMEM, -EIO. A problem of the document is a reason, not an error.
  */

@@ -34,7 +34,7 @@ void folder_file_unref(struct folder_file *file)
     for (size_t i = 0; i < file->object_count; i++)
         evidence_unref(file->objects[i].evidence);
     folder_file_unref(file->base);
-    arena = file->arena; /* the struct itself lies in its arena */
+    arena = file->arena; /* the struct itself is stored in its arena */
     arena_release(&arena);
 }
 

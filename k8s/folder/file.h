@@ -33,7 +33,7 @@ struct folder_file {
     struct folder_file *base; /* owned: one reference; a kept state borrows texts from it */
     struct folder_object *objects;
     size_t object_count;
-    struct arena arena; /* this struct lies in it too */
+    struct arena arena; /* this struct is stored in it too */
 };
 
 /* What evidence is verified with. */

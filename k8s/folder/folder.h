@@ -19,7 +19,7 @@
  * Errors     folder_load(): 0; -EINVAL a first load failed, with reasons (FILE:LINE:COL: what); at
  *            a later load the reasons go into the report, and the other files are used; -ENOMEM,
  *            -EIO, -EMFILE, -ENFILE: nothing changed, the caller can try again.
- * Ownership  reasons lie in the given arena. folder_load() owns the keep (see snapshot.h).
+ * Ownership  reasons are stored in the given arena. folder_load() owns the keep (see snapshot.h).
  * Threads    a folder belongs to one thread, the one that reloads.
  */
 

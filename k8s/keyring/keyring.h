@@ -31,7 +31,7 @@ struct keyring;
 /* The result of keyring_reload(). */
 struct keyring_report {
     bool whole;        /* true: all keys of the folder are in use; false: it was refused */
-    struct str reason; /* why it was refused; lies in the given arena */
+    struct str reason; /* why it was refused; stored in the given arena */
 };
 
 /* Reads a folder of <key-id>.pem. reterr_reason lives in arena. */

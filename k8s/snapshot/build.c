@@ -16,7 +16,7 @@ struct snapshot_builder {
     size_t evidence_count;
     size_t evidence_capacity;
     const struct namespace_labels *
-        *namespaces; /* owned list; the labels lie in the snapshot's arena */
+        *namespaces; /* owned list; the labels are in the snapshot's arena */
     size_t namespace_count;
     size_t namespace_capacity;
     size_t more_capacity; /* of the snapshot's list */

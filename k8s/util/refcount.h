@@ -3,10 +3,10 @@
 #define K8S_UTIL_REFCOUNT_H
 
 /*
- * refcount - how many references to an immutable, shared object exist. The object is released by
- * whoever drops the last one. The type in front of it offers x_ref() and x_unref().
+ * refcount - how many references to an immutable, shared object exist. The thread that drops
+ * the last one releases the object. The type that has this count offers x_ref() and x_unref().
  *
- * Threads    any number may take and drop; who takes must hold a reference already.
+ * Threads    any number may take and drop; a thread that takes one must hold a reference already.
  */
 
 #include <assert.h>
