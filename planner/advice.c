@@ -201,7 +201,7 @@ static int narrow_list(struct adviser *a, const cJSON *member, enum input_field 
     return 0;
 }
 
-/* Whether the value of a field other than a list stands in the way of `ready`. */
+/* Whether the value of a field other than a list prevents `ready`. */
 static bool must_go(const struct adviser *a, enum input_field field)
 {
     const struct input_value *value = &a->input->values[field];

@@ -11,8 +11,8 @@
  * time, provenance, a stale source or one with credentials, and an invalid baseline: then the
  * result is the finding. Advice is planned before it is given: an input that follows it is `ready`.
  *
- * Errors     0; -EINVAL the input is no object; -ENOMEM. On failure no result is written.
- * Ownership  everything lies in the arena or is borrowed from the input.
+ * Errors     0; -EINVAL the input is not an object; -ENOMEM. On failure no result is written.
+ * Ownership  everything is stored in the arena or borrowed from the input.
  * Threads    any number, each with its own arena.
  */
 

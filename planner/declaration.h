@@ -34,7 +34,7 @@ struct declaration {
     const struct input_entry *given_paths;
     size_t given_path_count;
 
-    /* The lists of the baseline. A list that is not given is no ceiling. */
+    /* The lists of the baseline. A list that is not given sets no ceiling. */
     bool baseline_paths_given, baseline_env_given;
     struct str_list baseline_paths, baseline_env;
 };

@@ -32,7 +32,7 @@
 #include "planner/base/arena.h"
 
 /*
- * Makes room for `wanted` items in all. array is the address of the pointer to the first item
+ * Ensures a capacity of `wanted` items. array is the address of the pointer to the first item
  * (`struct key **` above); the pointer is NULL exactly where *capacity is 0. The capacity never
  * becomes more than max. Does nothing where the capacity suffices.
  */

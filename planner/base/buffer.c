@@ -25,7 +25,7 @@ struct buffer buffer_make(struct arena *arena, size_t max_bytes)
     return (struct buffer){.arena = arena, .max_bytes = max_bytes};
 }
 
-/* Makes room for `more` bytes and a NUL after them. */
+/* Ensures capacity for `more` bytes and a NUL after them. */
 static bool reserve(struct buffer *b, size_t more)
 {
     size_t capacity = b->capacity > 0 ? b->capacity : FIRST_BYTES;
