@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reconcile - one pass: reads the Secret and the caBundles, writes what the plan asks for, and
- * takes the certificate into use. plan.c decides, secret.c and bundle.c read and write the objects,
- * thread.c calls this again and again. */
+ * starts to serve the certificate. plan.c decides, secret.c and bundle.c read and write the
+ * objects, thread.c calls this again and again. */
 
 #include "webhook/selfcert/reconcile.h"
 
@@ -54,8 +54,8 @@ const char *self_why_text(enum self_why why)
         [SELF_WEBHOOKS_FAILED] =
             NOT_READY "the ValidatingWebhookConfiguration of "
                       "tls.self.webhookConfiguration cannot be read or written",
-        [SELF_TOO_MANY_WRITES] = NOT_READY "the certificates were renewed too often: do two gates "
-                                           "share the Secret, or is a clock wrong?",
+        [SELF_TOO_MANY_WRITES] = NOT_READY "the certificates were renewed too often: do two "
+                                           "installations share the Secret, or is a clock wrong?",
         [SELF_CA_NOT_PUBLISHED] = NOT_READY "the CA is not in every caBundle yet",
         [SELF_EXPIRED] = NOT_READY "the serving certificate has expired and there is no new one",
         [SELF_MEMORY] = NOT_READY "no certificate could be made: out of memory",
@@ -231,8 +231,8 @@ static bool is_settled(const struct pass *pass, const struct certificate_id *ca)
     return self_seen_settled(&pass->replica->seen, ca, pass->now_msec);
 }
 
-/* Takes the certificate of the Secret into use, if that is allowed now. */
-static enum self_why take_certificate(struct pass *pass, const struct self_secret *secret)
+/* Starts to serve the certificate of the Secret, if that is allowed now. */
+static enum self_why use_certificate(struct pass *pass, const struct self_secret *secret)
 {
     struct self_replica *replica = pass->replica;
     bool watched = pass->config->self.webhook_configuration.len > 0;
@@ -261,7 +261,7 @@ static enum self_why take_certificate(struct pass *pass, const struct self_secre
     return SELF_READY;
 }
 
-static void log_steps(const struct pass *pass, const struct self_plan *plan, const char *flaw)
+static void log_steps(const struct pass *pass, const struct self_plan *plan, const char *unusable)
 {
     /* the first step that is taken names the parts; the others follow from it */
     static const struct {
@@ -282,7 +282,7 @@ static void log_steps(const struct pass *pass, const struct self_plan *plan, con
             parts = names[i].parts;
     log_line_with(pass->replica->log, LOG_LEVEL_INFO, "certificates renewed",
                   log_text("reason", str_of(plan->why)), log_text("parts", str_of(parts)),
-                  log_text("unusable", flaw != NULL ? str_of(flaw) : STR("")));
+                  log_text("unusable", unusable != NULL ? str_of(unusable) : STR("")));
 }
 
 /* Writes what the plan asks for. *ret_again: the Secret has to be read again. */
@@ -303,10 +303,10 @@ static enum self_why write_secret(struct pass *pass, const struct self_secret *s
     r = call(pass, API_PATCH, secret_path(pass, "?fieldManager=sandgate"),
              STR("application/merge-patch+json"), patch, &reply);
     if (r == 0 && reply.status == HTTP_OK)
-        log_steps(pass, plan, secret->flaw);
+        log_steps(pass, plan, secret->unusable);
     else if (r < 0 || reply.status != HTTP_CONFLICT)
         return failed_call(pass, &secret_failures, API_PATCH, r, &reply);
-    *ret_again = true; /* this write or another one won: what is stored now counts */
+    *ret_again = true; /* this write or that of another replica succeeded: read again */
     return SELF_READY;
 }
 
@@ -322,7 +322,7 @@ static enum self_why run_once(struct pass *pass, bool *ret_again)
         .watched = settings->webhook_configuration.len > 0,
     };
     enum self_why why = secret != NULL ? read_secret(pass, secret) : SELF_MEMORY;
-    enum self_why published = SELF_READY, served = SELF_READY;
+    enum self_why publish_result = SELF_READY, serve_result = SELF_READY;
     struct self_facts facts = {0};
     struct self_plan plan = {0};
 
@@ -330,16 +330,16 @@ static enum self_why run_once(struct pass *pass, bool *ret_again)
     if (why != SELF_READY)
         return why;
     if (view.watched && secret->cas.count > 0)
-        published = publish_cas(pass, &secret->cas);
-    served = take_certificate(pass, secret);
+        publish_result = publish_cas(pass, &secret->cas);
+    serve_result = use_certificate(pass, secret);
     facts = self_secret_facts(secret, &settings->dns_names, pass->now_sec);
     /* only what this pass has read counts: a caBundle can have been emptied before it */
-    view.next_settled = published == SELF_READY && is_settled(pass, &secret->next.id);
+    view.next_settled = publish_result == SELF_READY && is_settled(pass, &secret->next.id);
     plan = self_plan(&facts, &view);
     if (plan.steps != 0)
         why = write_secret(pass, secret, &plan, ret_again);
     if (why == SELF_READY)
-        why = published != SELF_READY ? published : served;
+        why = publish_result != SELF_READY ? publish_result : serve_result;
     return why;
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * reconcile - one pass over the Secret and the caBundles: reads them, makes and writes what is
- * missing, and takes the certificate into use. The times are arguments, so tests can run through
+ * missing, and starts to serve the certificate. The times are arguments, so tests can run through
  * years.
  *
  * Errors     none are returned: a failure is in `failed`, and logged when it begins, hourly, and

@@ -26,11 +26,11 @@ static const struct document_shape shape_secret[] = {
     {0},
 };
 
-/* Only the first flaw is kept: the others can be a consequence of it. */
-static void note_flaw(struct self_secret *secret, const char *flaw)
+/* Only the first reason is kept: the others can be a consequence of it. */
+static void note_unusable(struct self_secret *secret, const char *reason)
 {
-    if (secret->flaw == NULL)
-        secret->flaw = flaw;
+    if (secret->unusable == NULL)
+        secret->unusable = reason;
 }
 
 /* A value of data; empty where it is missing or cannot be read. */
@@ -49,7 +49,7 @@ static int read_value(const cJSON *data, const char *key, struct arena *arena,
     if (bytes == NULL)
         return -ENOMEM;
     if (base64_decode(text, capacity, bytes, &length) < 0) {
-        note_flaw(secret, "a value is not base64, or holds more than 64 KiB");
+        note_unusable(secret, "a value is not base64, or holds more than 64 KiB");
         return 0;
     }
     *ret_value = (struct str){.ptr = (const char *)bytes, .len = length};
@@ -67,7 +67,7 @@ static void find_ca(const struct certificate_bundle *cas, struct str key,
         return;
     }
     if (key.len > 0)
-        note_flaw(secret, "the key of a CA belongs to no certificate in ca.crt");
+        note_unusable(secret, "the key of a CA belongs to no certificate in ca.crt");
 }
 
 static int read_serving(struct self_secret *secret, struct str text, struct arena *arena)
@@ -79,7 +79,7 @@ static int read_serving(struct self_secret *secret, struct str text, struct aren
         return r;
     if (chain.count == 0 || !certificate_has_key(chain.items[0].pem, secret->serving_key)) {
         if (text.len > 0 || secret->serving_key.len > 0)
-            note_flaw(secret, "tls.crt is not a certificate, or tls.key is not its key");
+            note_unusable(secret, "tls.crt is not a certificate, or tls.key is not its key");
         return 0;
     }
     secret->serving = chain.items[0];
@@ -111,7 +111,7 @@ static int read_data(struct self_secret *secret, const cJSON *data, struct arena
     if (r < 0)
         return r;
     if (cas.len > 0 && secret->cas.flawed)
-        note_flaw(secret, "ca.crt contains something other than certificates, or a duplicate");
+        note_unusable(secret, "ca.crt contains something other than certificates, or a duplicate");
     find_ca(&secret->cas, secret->ca_key, &secret->ca, secret);
     find_ca(&secret->cas, secret->next_key, &secret->next, secret);
     return read_serving(secret, serving, arena);

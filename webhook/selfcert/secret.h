@@ -11,7 +11,7 @@
  *   next-ca.key        the key of the next CA, if there is one
  *
  * Errors     0; -EBADMSG the text is not a Secret; -EIO the crypto library failed; -ENOMEM. Wrong
- *            content of the Secret is not an error: it counts as missing, and sets flaw.
+ *            content of the Secret is not an error: it counts as missing, and sets `unusable`.
  * Ownership  in the given arena, which contains private keys then: arena_wipe().
  */
 
@@ -23,13 +23,13 @@ struct self_secret {
     struct certificate_bundle cas;
     struct certificate ca; /* pem absent: no CA with its key */
     struct str ca_key;
-    struct certificate next; /* likewise */
+    struct certificate next; /* pem absent: none with its key */
     struct str next_key;
-    struct certificate serving; /* likewise */
+    struct certificate serving; /* pem absent: none with its key */
     struct str serving_key;
     struct certificate_id serving_ca; /* the CA of cas that signed it */
     bool serving_trusted;             /* a CA of cas signed it */
-    const char *flaw;                 /* what cannot be used, a static text; NULL: nothing */
+    const char *unusable;             /* what cannot be used, a static text; NULL: nothing */
 };
 
 int self_secret_read(struct str json, struct arena *arena, struct self_secret *ret_secret)
@@ -38,8 +38,8 @@ int self_secret_read(struct str json, struct arena *arena, struct self_secret *r
 struct self_facts self_secret_facts(const struct self_secret *secret, const struct str_list *names,
                                     int64_t now_sec) __attribute__((nonnull));
 
-/* Makes what the steps say. *ret_patch is a JSON merge patch that the API server accepts only while
- * the Secret is as it was read. */
+/* Makes the objects that `steps` names. *ret_patch is a JSON merge patch that the API server
+ * accepts only while the Secret is as it was read. */
 int self_secret_change(const struct self_secret *secret, unsigned steps,
                        const struct config_self *settings, int64_t now_sec, struct arena *arena,
                        struct str *ret_patch) __attribute__((warn_unused_result, nonnull));
