@@ -107,8 +107,8 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
     metrics_count_request(server->options.metrics, path, status);
     if (answer.ptr == NULL)
         return MHD_NO;
-    return request_queue(mhd, status, &answer,
-                         status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD" : NULL, false);
+    return request_send(mhd, status, &answer,
+                        status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD" : NULL, false);
 }
 
 static enum MHD_Result on_access(void *server, struct MHD_Connection *mhd, const char *url,

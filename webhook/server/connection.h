@@ -13,8 +13,8 @@
  *
  * Phases     HANDSHAKE -> IDLE -> REQUEST -> WORK -> ANSWER -> IDLE ...; from each of them to CUT,
  *            which is final. Phase and time are one atomic word: cutting a connection and
- * completing a body exclude each other, so a complete body is never cut for being slow or because
- *            there are too many connections.
+ *            completing a body exclude each other, so a complete body is never cut for being slow
+ *            or because there are too many connections.
  * Threads    a connection belongs to the thread that serves it. Any thread may read the phase, and
  *            may call connection_cut() while it holds the lock of the connection table.
  * Units      milliseconds of the monotonic clock.

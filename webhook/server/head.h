@@ -27,7 +27,7 @@ struct head {
     bool encoded;       /* a content encoding other than `identity` */
     bool length_read;   /* length_bytes is set */
     bool accepts_json;  /* named in Accept */
-    bool accepts_yaml;  /* likewise */
+    bool accepts_yaml;  /* named in Accept */
     bool malformed; /* a field that HTTP does not allow, and that a proxy can read in another way */
     struct str type; /* Content-Type */
     uint64_t length_bytes;

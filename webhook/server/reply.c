@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply - answers as libmicrohttpd takes them: bodies of kind Status, and their header fields. Both
- * ports use it. */
+/* reply - makes libmicrohttpd responses, with their header fields; error bodies are Status objects.
+ * Both ports use it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static enum MHD_Result add_protection(struct MHD_Response *response,
     return r;
 }
 
-enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct answer_text *answer,
-                              const char *allow, bool close)
+enum MHD_Result request_send(struct MHD_Connection *mhd, int status, struct answer_text *answer,
+                             const char *allow, bool close)
 {
     struct MHD_Response *cleanup_response response =
         MHD_create_response_from_buffer(answer->len, answer->ptr, MHD_RESPMEM_MUST_FREE);

@@ -134,9 +134,9 @@ static enum MHD_Result send_answer(struct request *request)
     metrics_count_request(shared->metrics, request->path, request->status);
     if (!request->head_only && request->answer.len > 0)
         connection_hold_head(request->connection);
-    return request_queue(request->connection->mhd, request->status, &request->answer,
-                         request->refused != 0 ? request->allow : NULL,
-                         request->close || atomic_load(&shared->draining));
+    return request_send(request->connection->mhd, request->status, &request->answer,
+                        request->refused != 0 ? request->allow : NULL,
+                        request->close || atomic_load(&shared->draining));
 }
 
 static enum MHD_Result begin(struct connection *connection, const char *url, const char *method,

@@ -10,7 +10,7 @@
  * body. The answer follows after the last byte.
  *
  * Threads    the thread that serves the connection; while the connection is suspended, a job
- * thread. Never two at once.
+ *            thread. Never two at once.
  */
 
 #include <microhttpd.h>
@@ -90,11 +90,11 @@ void request_refuse(struct request *request, int status, const char *why);
 void request_note(const struct request *request, const struct exchange *exchange, struct moment now,
                   uint64_t usec, struct arena *arena);
 
-/* reply.c: the body of an answer that is no review: "ok", or kind Status. Both ports use it. ->ptr
- * is NULL only where memory is exhausted. */
+/* reply.c: the body of an answer that is not a review: "ok", or kind Status. Both ports use it.
+ * ->ptr is NULL only where memory is exhausted. */
 struct answer_text request_status_text(int status, const char *why);
 /* reply.c: queues an answer. Takes over its text. */
-enum MHD_Result request_queue(struct MHD_Connection *mhd, int status, struct answer_text *answer,
-                              const char *allow, bool close);
+enum MHD_Result request_send(struct MHD_Connection *mhd, int status, struct answer_text *answer,
+                             const char *allow, bool close);
 
 #endif

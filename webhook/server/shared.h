@@ -9,7 +9,7 @@
  * internal.h, so that a request cannot reach it.
  *
  * Threads    any: pointers and times do not change after the start, the rest is atomic or has
- * locks.
+ *            locks.
  */
 
 #include <stdatomic.h>
