@@ -157,8 +157,8 @@ data:
 
     def test_keys_of_other_kinds_are_rejected(self):
         rows = [(("RSA", "-pkeyopt", "rsa_keygen_bits:1024"), "an RSA key under 2048 bits"),
-                (("EC", "-pkeyopt", "ec_paramgen_curve:P-521"), "unsupported curve"),
-                (("X25519",), "unsupported type of key"),
+                (("EC", "-pkeyopt", "ec_paramgen_curve:P-521"), "a key on an unsupported curve"),
+                (("X25519",), "an unsupported kind of key"),
                 ((*KINDS["pss"], "-pkeyopt", "rsa_pss_keygen_md:sha256", "-pkeyopt",
                   "rsa_pss_keygen_mgf1_md:sha256", "-pkeyopt", "rsa_pss_keygen_saltlen:20"),
                  "the gate does not accept signatures of this key")]

@@ -63,7 +63,7 @@ static int import_key(struct signer *signer, struct str pem, const char *passphr
         return -EACCES;
     }
     if (r < 0) {
-        *reterr_what = "the private key cannot be parsed; export it again";
+        *reterr_what = "the private key cannot be read; export the key again";
         return -EBADMSG;
     }
     if (gnutls_privkey_init(&signer->key) < 0) {
@@ -84,7 +84,7 @@ static int choose_ecdsa(struct signer *signer, const char **reterr_what)
     else if (curve == GNUTLS_ECC_CURVE_SECP384R1)
         signer->algorithm = GNUTLS_SIGN_ECDSA_SHA384;
     else {
-        *reterr_what = "unsupported curve; use Ed25519, P-256 or P-384";
+        *reterr_what = "a key on an unsupported curve; use Ed25519, P-256 or P-384";
         return -EBADMSG;
     }
     return 0;
@@ -107,7 +107,7 @@ static int choose_algorithm(struct signer *signer, const char **reterr_what)
             kind == GNUTLS_PK_RSA ? GNUTLS_SIGN_RSA_SHA256 : GNUTLS_SIGN_RSA_PSS_SHA256;
         return 0; /* signature_key_read() checks the number of bits */
     default:
-        *reterr_what = "unsupported type of key; use Ed25519, ECDSA P-256 or P-384, or RSA";
+        *reterr_what = "an unsupported kind of key; use Ed25519, ECDSA P-256 or P-384, or RSA";
         return -EBADMSG;
     }
 }
