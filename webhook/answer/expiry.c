@@ -49,7 +49,7 @@ static struct str without_first(struct str s, size_t count)
     return (struct str){s.ptr + count, s.len - count};
 }
 
-/* Takes what a placeholder stands for from the beginning of *rest. */
+/* Takes the value of a placeholder from the beginning of *rest. */
 static bool take_value(char placeholder, struct str *rest, struct answer_expiry *expiry)
 {
     const char *blank = NULL;

@@ -124,12 +124,12 @@ static int refill(struct lines *lines, struct lines_inflate *f)
 static int fill_inflated(struct lines *lines)
 {
     struct lines_inflate *f = lines->inflate;
-    size_t room = lines->capacity - lines->end;
+    size_t free_bytes = lines->capacity - lines->end;
 
-    assert(room > 0);
+    assert(free_bytes > 0);
     f->stream.next_out = (unsigned char *)lines->bytes + lines->end;
-    f->stream.avail_out = (uInt)room;
-    while (f->stream.avail_out == room) {
+    f->stream.avail_out = (uInt)free_bytes;
+    while (f->stream.avail_out == free_bytes) {
         int r = refill(lines, f);
 
         if (r <= 0) {
@@ -146,7 +146,7 @@ static int fill_inflated(struct lines *lines)
         if (r != Z_OK && r != Z_BUF_ERROR)
             return -EBADMSG;
     }
-    lines->end += room - f->stream.avail_out;
+    lines->end += free_bytes - f->stream.avail_out;
     return 1;
 }
 

@@ -19,7 +19,7 @@ bool configmap_read(const cJSON *object, struct evidence_source *ret_source, boo
 /* The key id in the name of an annotation; absent if the annotation is not a signature. */
 struct str configmap_key_id(struct str annotation);
 
-/* Drop one reference when the variable goes out of scope. */
+/* Cleanup attributes: drop one reference when the variable goes out of scope. */
 static inline void configmap_unref_keyring(struct keyring **keyring)
 {
     keyring_unref(*keyring);

@@ -147,7 +147,7 @@ static void append(struct message *m, struct str s)
     m->len += count;
 }
 
-/* Each `{}` of the text stands for the next of the arguments, of which *used were used before. */
+/* Each `{}` of the text is replaced by the next argument; *used arguments were used before. */
 static void expand(struct message *m, const char *text, const struct str *arguments, size_t count,
                    size_t *used)
 {

@@ -48,7 +48,7 @@ enum gate_problem {
 
 struct gate_problem_text {
     enum gate_code code;
-    const char *message; /* what is wrong; `{}` stands for an argument */
+    const char *message; /* what is wrong; `{}` is replaced by an argument */
     const char *remedy;  /* what to do */
 };
 

@@ -13,7 +13,7 @@
 
 #define METRICS_MAX_BYTES ((size_t)2 * 1024 * 1024) /* enough for every series that can exist */
 
-/* The last one stands for every other status. */
+/* The last one counts every other status. */
 static const int codes[METRICS_CODE_COUNT] = {
     200, 400, 401, 403, 404, 405, 411, 413, 415, 431, 500, 503, 504, 505, 0,
 };

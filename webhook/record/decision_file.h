@@ -7,7 +7,7 @@
  *
  * Errors     0 or negative errno.
  * Threads    one at a time. A write can block. SIGPIPE and SIGXFSZ must be blocked or ignored in
- * the calling thread.
+ *            the calling thread.
  */
 
 #include <stdbool.h>
