@@ -11,12 +11,12 @@
 
 #define MAX_SHOWN_BYTES 4096
 
-struct access_site site;
+struct access_site home;
 
 void access_begin(void)
 {
-    site.folder = helper_new_folder(&site.arena);
-    cr_assert_eq(setenv("HOME", site.folder, 1), 0);
+    home.folder = helper_new_folder(&home.arena);
+    cr_assert_eq(setenv("HOME", home.folder, 1), 0);
     cr_assert_eq(unsetenv("KUBECONFIG"), 0);
     cr_assert_eq(unsetenv("KUBERNETES_SERVICE_HOST"), 0);
     cr_assert_eq(unsetenv("KUBERNETES_SERVICE_PORT"), 0);
@@ -27,13 +27,13 @@ void access_done(void)
     static const char *const deeper[] = {"deep", "far", ".kube"};
 
     for (size_t i = 0; i < sizeof(deeper) / sizeof(deeper[0]); i++) {
-        const char *path = helper_text(&site.arena, "%s/%s", site.folder, deeper[i]).ptr;
+        const char *path = helper_text(&home.arena, "%s/%s", home.folder, deeper[i]).ptr;
 
         if (access(path, F_OK) == 0)
             helper_remove_folder(path);
     }
-    helper_remove_folder(site.folder);
-    arena_release(&site.arena);
+    helper_remove_folder(home.folder);
+    arena_release(&home.arena);
 }
 
 static void show(struct buffer *out, const char *name, struct str text)
@@ -47,7 +47,7 @@ static void show(struct buffer *out, const char *name, struct str text)
 
 const char *access_shown(const struct access *access)
 {
-    struct buffer out = buffer_make(&site.arena, MAX_SHOWN_BYTES);
+    struct buffer out = buffer_make(&home.arena, MAX_SHOWN_BYTES);
 
     show(&out, "server", access->server);
     show(&out, "name", access->tls_server_name);
@@ -72,13 +72,13 @@ const char *access_shown(const struct access *access)
     return str_trim(buffer_text(&out)).ptr;
 }
 
-const char *in_place(const char *text)
+const char *with_directory(const char *text)
 {
-    struct buffer out = buffer_make(&site.arena, (size_t)1 << 20);
+    struct buffer out = buffer_make(&home.arena, (size_t)1 << 20);
 
     for (; *text != '\0'; text++) {
         if (*text == '@')
-            buffer_add(&out, str_of(site.folder));
+            buffer_add(&out, str_of(home.folder));
         else
             buffer_add_char(&out, *text);
     }
@@ -89,18 +89,18 @@ void expect_access(const struct access_choice *choice, int result, const char *t
 {
     struct access access = {0};
     struct str reason = {0};
-    int r = access_from_kubeconfig(choice, &site.arena, &access, &reason);
+    int r = access_from_kubeconfig(choice, &home.arena, &access, &reason);
     struct str got = r == 0 ? str_trim(str_of(access_shown(&access))) : reason;
 
     cr_expect_eq(r, result, "%d: %.*s", r, (int)got.len, got.ptr);
-    cr_expect(str_equal(got, str_of(in_place(text))), "%.*s\ninstead of\n%s", (int)got.len, got.ptr,
-              in_place(text));
+    cr_expect(str_equal(got, str_of(with_directory(text))), "%.*s\ninstead of\n%s", (int)got.len,
+              got.ptr, with_directory(text));
 }
 
 void write_config(const char *name, const char *cluster, const char *user)
 {
-    helper_write(site.folder, name,
-                 helper_text(&site.arena,
+    helper_write(home.folder, name,
+                 helper_text(&home.arena,
                              "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
                              "clusters:\n- {name: k, cluster: {%s}}\n"
                              "users:\n- {name: u, user: {%s}}\n"

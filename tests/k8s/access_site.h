@@ -11,15 +11,15 @@ struct access_site {
     char *folder;
 };
 
-extern struct access_site site;
+extern struct access_site home;
 
 void access_begin(void);
 void access_done(void);
 
 /* All fields that are set, in one line. */
 const char *access_shown(const struct access *access);
-/* `@` stands for the directory. */
-const char *in_place(const char *text);
+/* Replaces each `@` by the directory. */
+const char *with_directory(const char *text);
 /* Expects this result of access_from_kubeconfig(), and the fields or the reason. */
 void expect_access(const struct access_choice *choice, int result, const char *text);
 /* A kubeconfig with the context c, of the cluster k and the user u. */

@@ -14,7 +14,7 @@ TestSuite(access, .init = access_begin, .fini = access_done);
 /* One given file. */
 static void expect_config(const char *cluster, const char *user, int result, const char *text)
 {
-    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    const struct access_choice choice = {.kubeconfig = with_directory("@/config")};
 
     write_config("config", cluster, user);
     expect_access(&choice, result, text);
@@ -59,13 +59,13 @@ Test(access, accepted_fields_of_a_cluster)
          "server=https://a.test ca=data context=c"},
     };
 
-    helper_write(site.folder, "ca.crt", STR("file"));
-    cr_assert_eq(mkdir(in_place("@/deep"), 0700), 0);
+    helper_write(home.folder, "ca.crt", STR("file"));
+    cr_assert_eq(mkdir(with_directory("@/deep"), 0700), 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         expect_config(rows[i].cluster, "", 0, rows[i].text);
-    helper_write(site.folder, "absolute", STR("far"));
-    expect_config(in_place("server: 'https://a.test', certificate-authority: '@/absolute'"), "", 0,
-                  "server=https://a.test ca=far context=c");
+    helper_write(home.folder, "absolute", STR("far"));
+    expect_config(with_directory("server: 'https://a.test', certificate-authority: '@/absolute'"),
+                  "", 0, "server=https://a.test ca=far context=c");
 }
 
 Test(access, accepted_fields_of_a_user)
@@ -89,12 +89,12 @@ Test(access, accepted_fields_of_a_user)
          "token=abc as=you as-uid=7 as-group=a as-group=b"},
     };
 
-    helper_write(site.folder, "token", STR("filed"));
-    helper_write(site.folder, "crt", STR("CRT"));
-    helper_write(site.folder, "key", STR("KEY"));
+    helper_write(home.folder, "token", STR("filed"));
+    helper_write(home.folder, "crt", STR("CRT"));
+    helper_write(home.folder, "key", STR("KEY"));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         expect_config("server: 'https://a.test'", rows[i].user, 0,
-                      helper_text(&site.arena, "server=https://a.test %s%scontext=c", rows[i].text,
+                      helper_text(&home.arena, "server=https://a.test %s%scontext=c", rows[i].text,
                                   *rows[i].text != '\0' ? " " : "")
                           .ptr);
 }
@@ -133,7 +133,7 @@ Test(access, rejected_fields_of_a_cluster)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         expect_config(rows[i].cluster, "", -EINVAL,
-                      helper_text(&site.arena, "@/config: cluster \"k\": %s", rows[i].reason).ptr);
+                      helper_text(&home.arena, "@/config: cluster \"k\": %s", rows[i].reason).ptr);
 }
 
 Test(access, rejected_fields_of_a_user)
@@ -145,8 +145,8 @@ Test(access, rejected_fields_of_a_user)
         const char *user;
         const char *reason;
     } rows[] = {
-        {"exec: {command: x}, token: s3cret", helper_text(&site.arena, "exec%s", programs).ptr},
-        {"auth-provider: {name: gcp}", helper_text(&site.arena, "auth-provider%s", programs).ptr},
+        {"exec: {command: x}, token: s3cret", helper_text(&home.arena, "exec%s", programs).ptr},
+        {"auth-provider: {name: gcp}", helper_text(&home.arena, "auth-provider%s", programs).ptr},
         {"token: 12345", "token must be text; quote it"},
         {"tokenFile: missing", "tokenFile: @/missing cannot be read: No such file or directory"},
         {"client-certificate-data: s3cret!, client-key-data: QQ==",
@@ -166,7 +166,7 @@ Test(access, rejected_fields_of_a_user)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         cr_expect_null(strstr(rows[i].reason, "s3cret"));
         expect_config("server: 'https://a.test'", rows[i].user, -EINVAL,
-                      helper_text(&site.arena, "@/config: user \"u\": %s", rows[i].reason).ptr);
+                      helper_text(&home.arena, "@/config: user \"u\": %s", rows[i].reason).ptr);
     }
 }
 
@@ -176,7 +176,7 @@ Test(access, credentials_without_tls_are_rejected)
                                         "tokenFile: token",
                                         "client-certificate-data: QQ==, client-key-data: QQ=="};
 
-    helper_write(site.folder, "token", STR("s3cret"));
+    helper_write(home.folder, "token", STR("s3cret"));
     for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
         expect_config("server: 'http://a.test'", users[i], -EINVAL,
                       "@/config: cluster \"k\": its server begins with http://, and credentials "
@@ -216,31 +216,31 @@ Test(access, invalid_files_are_rejected)
         {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: [x]}}]",
          "@/config: context \"c\": namespace must be text; quote it"},
     };
-    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    const struct access_choice choice = {.kubeconfig = with_directory("@/config")};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        helper_write(site.folder, "config", str_of(rows[i].text));
+        helper_write(home.folder, "config", str_of(rows[i].text));
         expect_access(&choice, -EINVAL, rows[i].reason);
     }
 }
 
 Test(access, a_duplicate_key_is_rejected_at_its_place)
 {
-    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    const struct access_choice choice = {.kubeconfig = with_directory("@/config")};
     struct access access = {0};
     struct str reason = {0};
 
-    helper_write(site.folder, "config",
+    helper_write(home.folder, "config",
                  STR("users:\n- name: u\n  user:\n    token: a\n    token: b\n"));
-    cr_assert_eq(access_from_kubeconfig(&choice, &site.arena, &access, &reason), -EINVAL);
-    cr_expect(str_starts_with(reason, str_of(in_place("@/config:5:5: "))), "%s", reason.ptr);
+    cr_assert_eq(access_from_kubeconfig(&choice, &home.arena, &access, &reason), -EINVAL);
+    cr_expect(str_starts_with(reason, str_of(with_directory("@/config:5:5: "))), "%s", reason.ptr);
 }
 
 Test(access, json_is_read_too)
 {
-    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    const struct access_choice choice = {.kubeconfig = with_directory("@/config")};
 
-    helper_write(site.folder, "config",
+    helper_write(home.folder, "config",
                  STR("{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": "
                      "{\"cluster\": \"k\"}}], \"clusters\": [{\"name\": \"k\", \"cluster\": "
                      "{\"server\": \"https://a.test\"}}]}"));
@@ -254,19 +254,20 @@ Test(access, the_first_file_with_an_entry_wins)
     struct access_choice choice = {0};
 
     helper_write(
-        site.folder, "one",
+        home.folder, "one",
         STR("clusters:\n- {name: k, cluster: {server: 'https://one.test', "
             "certificate-authority: ca}}\n"
             "contexts:\n- {name: first, context: {cluster: k, user: u, namespace: ns}}\n"));
     write_config("two", "server: 'https://two.test', tls-server-name: two", "token: two");
-    cr_assert_eq(mkdir(in_place("@/far"), 0700), 0);
-    helper_write(site.folder, "far/three",
+    cr_assert_eq(mkdir(with_directory("@/far"), 0700), 0);
+    helper_write(home.folder, "far/three",
                  STR("current-context: first\nusers: [{name: v, user: "
                      "{tokenFile: token}}]\n"
                      "contexts: [{name: d, context: {cluster: k, user: v}}]"));
-    helper_write(site.folder, "far/token", STR("three"));
-    helper_write(site.folder, "ca", STR("ONE"));
-    cr_assert_eq(setenv("KUBECONFIG", in_place(":@/missing:@/one::@/two:@/far/three:"), 1), 0);
+    helper_write(home.folder, "far/token", STR("three"));
+    helper_write(home.folder, "ca", STR("ONE"));
+    cr_assert_eq(setenv("KUBECONFIG", with_directory(":@/missing:@/one::@/two:@/far/three:"), 1),
+                 0);
     /* no field of the second file's cluster is used */
     expect_access(&choice, 0, "server=https://one.test ca=ONE token=two context=c");
     choice.context = "first";
@@ -280,7 +281,7 @@ Test(access, the_first_file_with_an_entry_wins)
         "@/one:@/two:@/far/three: there is no context \"e\"; kubectl config get-contexts lists "
         "the contexts");
     /* a file that is named wins over the environment */
-    choice = (struct access_choice){.kubeconfig = in_place("@/two")};
+    choice = (struct access_choice){.kubeconfig = with_directory("@/two")};
     expect_access(&choice, 0, "server=https://two.test name=two token=two context=c");
 }
 
@@ -288,9 +289,9 @@ Test(access, an_error_names_its_file)
 {
     const struct access_choice choice = {0};
 
-    helper_write(site.folder, "one", STR("users: [{name: u, user: {exec: {}}}]"));
+    helper_write(home.folder, "one", STR("users: [{name: u, user: {exec: {}}}]"));
     write_config("two", "server: 'https://two.test'", "token: two");
-    cr_assert_eq(setenv("KUBECONFIG", in_place("@/one:@/two"), 1), 0);
+    cr_assert_eq(setenv("KUBECONFIG", with_directory("@/one:@/two"), 1), 0);
     expect_access(
         &choice, -EINVAL,
         "@/one: user \"u\": exec is not supported, because it runs other programs; use a client "
@@ -304,28 +305,28 @@ Test(access, the_file_in_the_home_directory_is_the_last_choice)
 
     expect_access(&choice, -ENOENT,
                   "no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config");
-    cr_assert_eq(mkdir(in_place("@/.kube"), 0700), 0);
+    cr_assert_eq(mkdir(with_directory("@/.kube"), 0700), 0);
     write_config(".kube/config", "server: 'https://home.test'", "");
     expect_access(&choice, 0, "server=https://home.test context=c");
     cr_assert_eq(setenv("KUBECONFIG", "", 1), 0);
     expect_access(&choice, 0, "server=https://home.test context=c");
-    cr_assert_eq(setenv("KUBECONFIG", in_place("@/missing"), 1), 0);
+    cr_assert_eq(setenv("KUBECONFIG", with_directory("@/missing"), 1), 0);
     expect_access(&choice, -ENOENT,
                   "no kubeconfig found: name one, set KUBECONFIG, or create ~/.kube/config");
 }
 
 Test(access, unreadable_files_are_rejected)
 {
-    struct access_choice choice = {.kubeconfig = in_place("@/missing")};
-    struct buffer many = buffer_make(&site.arena, 65536);
+    struct access_choice choice = {.kubeconfig = with_directory("@/missing")};
+    struct buffer many = buffer_make(&home.arena, 65536);
 
     expect_access(&choice, -EINVAL,
                   "@/missing: the kubeconfig cannot be read: No such file or directory");
-    choice.kubeconfig = site.folder;
+    choice.kubeconfig = home.folder;
     expect_access(&choice, -EINVAL, "@: the kubeconfig cannot be read: it is not a regular file");
     write_config("config", "server: 'https://a.test'", "");
     for (int i = 0; i <= ACCESS_MAX_FILES; i++)
-        buffer_add_format(&many, "%s/config:", site.folder);
+        buffer_add_format(&many, "%s/config:", home.folder);
     cr_assert_eq(setenv("KUBECONFIG", buffer_text(&many).ptr, 1), 0);
     choice.kubeconfig = NULL;
     expect_access(&choice, -EINVAL, "@/config: there are more than 16 files");
@@ -333,7 +334,7 @@ Test(access, unreadable_files_are_rejected)
 
 Test(access, out_of_memory_is_an_error)
 {
-    const struct access_choice choice = {.kubeconfig = in_place("@/config")};
+    const struct access_choice choice = {.kubeconfig = with_directory("@/config")};
     size_t limit = 0;
     int r = -ENOMEM;
 

@@ -20,36 +20,36 @@ static void expect_in_cluster(const char *host, const char *port, int result, co
                               : unsetenv("KUBERNETES_SERVICE_HOST"),
                  0);
     cr_assert_eq(setenv("KUBERNETES_SERVICE_PORT", port, 1), 0);
-    r = access_in_cluster(site.folder, &site.arena, &access, &reason);
+    r = access_in_cluster(home.folder, &home.arena, &access, &reason);
     got = r == 0 ? str_trim(str_of(access_shown(&access))) : reason;
     cr_expect_eq(r, result);
-    cr_expect(str_equal(got, str_of(in_place(text))), "%.*s\ninstead of\n%s", (int)got.len, got.ptr,
-              in_place(text));
+    cr_expect(str_equal(got, str_of(with_directory(text))), "%.*s\ninstead of\n%s", (int)got.len,
+              got.ptr, with_directory(text));
 }
 
 Test(access_pod, the_service_account_of_a_pod_is_read)
 {
-    static const char see[] = "see automountServiceAccountToken of the pod";
+    static const char remedy[] = "see automountServiceAccountToken of the pod";
 
     expect_in_cluster("10.0.0.1", "443", -EINVAL,
-                      helper_text(&site.arena,
+                      helper_text(&home.arena,
                                   "@/token: the service account's file cannot be read: No such "
                                   "file or directory; %s",
-                                  see)
+                                  remedy)
                           .ptr);
-    helper_write(site.folder, "token", STR("s3cret\n"));
+    helper_write(home.folder, "token", STR("s3cret\n"));
     expect_in_cluster("10.0.0.1", "443", -EINVAL,
-                      helper_text(&site.arena,
+                      helper_text(&home.arena,
                                   "@/ca.crt: the service account's file cannot be read: No such "
                                   "file or directory; %s",
-                                  see)
+                                  remedy)
                           .ptr);
-    helper_write(site.folder, "ca.crt", STR("CA\n"));
+    helper_write(home.folder, "ca.crt", STR("CA\n"));
     expect_in_cluster("10.0.0.1", "443", 0, "server=https://10.0.0.1:443 ca=CA token-file=@/token");
-    helper_write(site.folder, "namespace", STR("own\n"));
+    helper_write(home.folder, "namespace", STR("own\n"));
     expect_in_cluster("fd00::1", "6443", 0,
                       "server=https://[fd00::1]:6443 ca=CA token-file=@/token namespace=own");
-    helper_write(site.folder, "token", STR(" \n"));
+    helper_write(home.folder, "token", STR(" \n"));
     expect_in_cluster("10.0.0.1", "443", -EINVAL, "@/token: the service account's file is empty");
 }
 
@@ -73,20 +73,20 @@ Test(access_pod, an_invalid_environment_is_rejected)
 
 Test(access_pod, a_given_kubeconfig_has_priority_over_the_pod)
 {
-    const struct access_choice chosen = {.kubeconfig = in_place("@/config")};
+    const struct access_choice chosen = {.kubeconfig = with_directory("@/config")};
     const struct access_choice nothing = {0};
     struct access access = {0};
     struct str reason = {0};
 
     write_config("config", "server: 'https://a.test'", "");
     cr_assert_eq(setenv("KUBECONFIG", chosen.kubeconfig, 1), 0);
-    cr_assert_eq(access_find(&nothing, &site.arena, &access, &reason), 0);
+    cr_assert_eq(access_find(&nothing, &home.arena, &access, &reason), 0);
     cr_expect(str_equal(access.server, STR("https://a.test")));
     cr_assert_eq(setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1), 0);
     cr_assert_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
-    cr_assert_eq(access_find(&chosen, &site.arena, &access, &reason), 0);
+    cr_assert_eq(access_find(&chosen, &home.arena, &access, &reason), 0);
     cr_expect(str_equal(access.server, STR("https://a.test")));
-    if (access_find(&nothing, &site.arena, &access, &reason) == 0)
+    if (access_find(&nothing, &home.arena, &access, &reason) == 0)
         cr_expect(str_equal(access.server, STR("https://10.0.0.1:443")));
     else
         cr_expect(str_starts_with(reason, STR(ACCESS_SERVICE_ACCOUNT "/token: ")));
