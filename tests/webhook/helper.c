@@ -140,7 +140,7 @@ struct snapshot *helper_snapshot(struct arena *arena, const struct policy *polic
     return snapshot;
 }
 
-struct snapshot *helper_world(struct arena *arena)
+struct snapshot *helper_default_snapshot(struct arena *arena)
 {
     static const struct helper_labels namespaces[] = {
         {.name = "payments", .enforce = "required"},

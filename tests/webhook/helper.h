@@ -50,7 +50,7 @@ struct snapshot *helper_snapshot(struct arena *arena, const struct policy *polic
 
 /* The namespace `payments` has the level required, `scratch` has annotated. There is evidence for
  * the skill acme/app@1.0.0 with the image app, and a baseline that lists the sidecar. */
-struct snapshot *helper_world(struct arena *arena);
+struct snapshot *helper_default_snapshot(struct arena *arena);
 
 /* Defaults of NULL members: UPDATE if old is set, otherwise CREATE; core Pod; payments; p; dev. */
 struct helper_review {

@@ -186,7 +186,7 @@ Test(answer, keeps_the_message_short)
 Test(answer, message_ends_with_the_advice)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *world = helper_world(&arena);
+    struct snapshot *world = helper_default_snapshot(&arena);
     struct helper_review review = {
         .object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":"
                   "\"acme/app@1.0.0\",\"sandbox.runx.dev/requirements\":\"{network: true, "
@@ -278,7 +278,7 @@ Test(answer, keeps_audit_annotations_in_bounds)
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         cleanup_arena struct arena arena = {0};
-        struct snapshot *snapshot = helper_world(&arena);
+        struct snapshot *snapshot = helper_default_snapshot(&arena);
         struct buffer b = buffer_make(&arena, (size_t)1 << 24);
         struct helper_review review = {0};
         struct exchange e = {0};
@@ -322,7 +322,7 @@ Test(answer, keeps_audit_annotations_in_bounds)
 Test(answer, yaml_equals_json)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     const struct helper_review review = {
         .object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/\\u2028\\u0085x\":\"\"}},"
                   "\"spec\":{\"containers\":[{\"image\":\"a\"}]}}"};

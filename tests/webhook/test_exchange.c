@@ -15,7 +15,7 @@ static struct exchange ask(struct arena *arena, const struct snapshot *snapshot,
     return e;
 }
 
-Test(exchange, refuses_what_is_no_review)
+Test(exchange, refuses_a_body_that_is_not_a_review)
 {
 #define HEAD "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
     static const struct {
@@ -34,7 +34,7 @@ Test(exchange, refuses_what_is_no_review)
          "for this kind"},
     };
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct exchange e = ask(&arena, snapshot, str_of(rows[i].body));
@@ -53,7 +53,7 @@ Test(exchange, refuses_what_is_no_review)
 Test(exchange, answers_in_yaml_if_requested)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     const struct helper_review review = {.object = HELPER_GOOD_POD};
     struct exchange e = {0};
 
@@ -70,12 +70,12 @@ Test(exchange, answers_in_yaml_if_requested)
     snapshot_unref(snapshot);
 }
 
-/* An arena that cannot grow gives 500 at every limit, without a body if there is no memory for it.
- */
+/* An arena that cannot grow gives 500 at every limit that is too small, without a body if there is
+ * no memory for it. */
 Test(exchange, never_allows_without_memory)
 {
     cleanup_arena struct arena world = {0};
-    struct snapshot *snapshot = helper_world(&world);
+    struct snapshot *snapshot = helper_default_snapshot(&world);
     const struct helper_review review = {.object = HELPER_GOOD_POD};
     struct str text = helper_review_text(&world, &review);
     bool allowed = false;

@@ -55,7 +55,7 @@ static void check(const struct snapshot *snapshot, const struct row *rows, size_
 Test(gate_findings, annotations)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {POD(APP, HELPER_APP), "allowed ready"},
         {POD("", HELPER_APP),
@@ -93,7 +93,7 @@ Test(gate_findings, annotations)
 Test(gate_findings, requirements_annotation)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {POD(APP "," REQUIRE(""), HELPER_APP), "allowed ready"},
         {POD(APP "," REQUIRE(" \\n"), HELPER_APP), "allowed ready"},
@@ -125,7 +125,7 @@ Test(gate_findings, requirements_annotation)
 Test(gate_findings, conflicts_of_annotations)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {POD(APP ",\"sandbox.runx.dev/class\":\" batch \"", HELPER_APP), "allowed ready"},
         {POD(APP ",\"sandbox.runx.dev/class\":\"\"", HELPER_APP), "allowed ready"},
@@ -158,7 +158,7 @@ Test(gate_findings, conflicts_of_annotations)
 Test(gate_findings, images)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {POD(APP, HELPER_UNKNOWN),
          "denied blocked" UNLISTED("spec.containers[0].image", HELPER_HEX_C) NOT_OWN},
@@ -366,7 +366,7 @@ Test(gate_findings, minimum_of_baselines_includes_other_scopes)
 Test(gate_findings, annotation_missing_says_where)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     const struct helper_review own = {
         .group = "batch",
         .kind = "CronJob",

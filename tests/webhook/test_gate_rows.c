@@ -36,7 +36,7 @@ static void check(const struct snapshot *snapshot, const struct row *rows, size_
 Test(gate_rows, other_kinds_and_operations_are_allowed)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {{.object = BAD_POD}, JUDGED},
         {{.object = BAD_POD, .group = "example.test"}, "allowed not_evaluated"},
@@ -66,7 +66,7 @@ Test(gate_rows, judged_operations_and_subresources)
         {"Status", false},     {"unheard-of", false},
     };
     cleanup_arena struct arena world = {0};
-    struct snapshot *snapshot = helper_world(&world);
+    struct snapshot *snapshot = helper_default_snapshot(&world);
 
     for (size_t o = 0; o < 4; o++) {
         for (size_t s = 0; s < sizeof(subresources) / sizeof(subresources[0]); s++) {
@@ -90,7 +90,7 @@ Test(gate_rows, judged_operations_and_subresources)
 Test(gate_rows, mirror_pods_need_all_three_signs)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
 #define NODE .user = "system:node:n1", .groups = "[\"system:nodes\",\"system:authenticated\"]"
     static const struct row rows[] = {
         {{.object = MIRROR_POD, NODE}, "allowed not_evaluated"},
@@ -118,7 +118,7 @@ Test(gate_rows, mirror_pods_need_all_three_signs)
 Test(gate_rows, unchanged_compares_images_and_our_annotations)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {{.object = WITH(K, IMG), .old = WITH(K, IMG)}, "allowed unchanged"},
         {{.object = WITH(K ",\"x\":\"y\"", IMG), .old = WITH(K, IMG)}, "allowed unchanged"},
@@ -174,7 +174,7 @@ Test(gate_rows, unchanged_compares_images_and_our_annotations)
 Test(gate_rows, annotations_of_the_controller_are_compared_too)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct row rows[] = {
         {{.object = DEPLOYMENT(K, K),
           .old = DEPLOYMENT(K, K),
@@ -303,7 +303,7 @@ Test(gate_rows, levels_times_managed_times_controllers)
 Test(gate_rows, managed_by_either_object)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
 #define IN_SCRATCH .namespace_name = "scratch"
     static const struct row rows[] = {
         {{.object = PLAIN_POD, IN_SCRATCH}, "allowed unmanaged"},
@@ -403,7 +403,7 @@ Test(gate_rows, subject_is_named)
         {{.kind = "Node", .namespace_name = "", .object = "{}"}, "/Node/p"},
     };
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct exchange e = helper_exchange(&arena, snapshot, &rows[i].review);

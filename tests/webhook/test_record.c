@@ -163,7 +163,7 @@ Test(record, says_what_ends_soon)
 Test(record, escapes_what_comes_from_outside)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     const struct helper_review review = {
         .name = "a\\n{\\\"schema\\\":\\\"x\\\"}\\u001b]0;t\\u0007",
         .user = "\xc2\x9b"
@@ -200,7 +200,7 @@ Test(record, escapes_what_comes_from_outside)
 Test(record, is_within_its_limits)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     struct buffer groups = buffer_make(&arena, 1 << 20), containers = buffer_make(&arena, 1 << 20);
     struct helper_review review = {.user = NULL};
     char *long_name = arena_alloc(&arena, 5001, 1);
@@ -238,7 +238,7 @@ static struct str odd_text(struct arena *arena, size_t count)
 Test(record, omits_members_that_do_not_fit)
 {
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     struct str odd = odd_text(&arena, 4000);
     struct buffer paths = buffer_make(&arena, 1 << 20), groups = buffer_make(&arena, 1 << 20);
     struct helper_review review = {.user = odd.ptr, .name = odd.ptr};
@@ -286,7 +286,7 @@ Test(record, has_the_error_of_a_failed_question)
         const char *outcome;
     } rows[] = {{503, "unavailable"}, {504, "timeout"}};
     cleanup_arena struct arena arena = {0};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     const struct helper_review review = {.object = HELPER_GOOD_POD};
     struct exchange e = helper_exchange(&arena, snapshot, &review);
     struct record_circumstances c = circumstances();

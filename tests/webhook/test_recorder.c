@@ -66,7 +66,7 @@ Test(recorder, decisions_are_logged_and_denials_kept)
     const struct helper_review bad = {.object = "{\"spec\":{\"containers\":[{\"image\":\"a\"}]}}"};
     cleanup_arena struct arena arena = {0};
     struct arena poor = {.limit_bytes = 16};
-    struct snapshot *snapshot = helper_world(&arena);
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
     struct exchange allowed = helper_exchange(&arena, snapshot, &good);
     struct exchange denied = helper_exchange(&arena, snapshot, &bad);
     struct exchange unknown = helper_exchange(&arena, snapshot, &good);
