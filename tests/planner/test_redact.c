@@ -103,7 +103,7 @@ Test(redact, a_value_of_a_wrong_type_becomes_zero)
           "{\"workload\":0,\"as_of\":0,\"baseline\":0}");
     check(REQUIREMENTS("\"network\":\"no\",\"writable_paths\":{},\"env_allowlist\":[1,[\"x\"]]"),
           REQUIREMENTS("\"network\":0,\"writable_paths\":0,\"env_allowlist\":[0,0]"));
-    /* a number is valid here, so another value stands for a wrong type */
+    /* a number is valid here, so another value is used as a wrong type */
     check("{\"max_age_days\":\"30\"}", "{\"max_age_days\":\"0\"}");
 }
 
