@@ -50,6 +50,10 @@ WORDS = {
         "is a path outside this repository",
 }
 
+# A label of a header's contract. Blanks follow it, which align the text, or the end of the line where a line was broken.
+LABEL = re.compile(r"(?:^|(?<= ))(Errors|Ownership|Threads|Units)(?:  |$)")
+OTHER_LABEL = re.compile(r"\S+(?: \S+)?  +\S")
+
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ALLOW = re.compile(r"lint: allow [A-Za-z]")
 
@@ -137,6 +141,26 @@ def check_licence(path, lines):
         yield f"{path}:1: lacks the line {LICENCE}"
 
 
+def check_labels(path, text):
+    """In the opening comment of a header, each label of the contract begins its line, and the lines that continue it are
+    indented. clang-format fills a comment as one paragraph when a line of it is too long."""
+    if not path.endswith(".h"):
+        return
+    for comment in re.finditer(r"/\*.*?\*/", text, flags=re.S):
+        if "SPDX" not in comment.group(0):
+            first = text.count("\n", 0, comment.start()) + 1
+            labelled = False
+            for number, line in enumerate(comment.group(0).split("\n"), first):
+                body = re.sub(r"^\s*(?:\*/|/?\*+ ?)", "", line).replace("*/", "").rstrip()
+                if labelled and body and not body.startswith(" ") and not LABEL.match(body) and not OTHER_LABEL.match(body):
+                    yield f"{path}:{number}: must be indented, because it continues the text of a label"
+                labelled = LABEL.match(body) is not None or labelled and body != ""
+                for label in LABEL.finditer(body):
+                    if label.start() > 0:
+                        yield f"{path}:{number}: the label {label.group(1)} must begin its line"
+            return
+
+
 def check_file(root, path):
     try:
         with open(os.path.join(root, path), encoding="utf-8") as stream:
@@ -152,6 +176,7 @@ def check_file(root, path):
     yield from check_calls(path, code, lines)
     yield from check_includes(path, lines)
     yield from check_lengths(path, text, code)
+    yield from check_labels(path, text)
     if path.endswith(".h") and not re.match(r"(?:/\* SPDX[^\n]*\n)?(?:\s*#(?:ifndef|define|pragma) [^\n]*\n)*\s*/\*", text):
         yield f"{path}:1: a header must begin with a comment that says what it is for"
 

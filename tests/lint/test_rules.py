@@ -77,6 +77,19 @@ class Rules(unittest.TestCase):
         self.assertEqual(findings(planner__b__h="int b(void);\n"),
                          ["planner/b.h:1: a header must begin with a comment that says what it is for"])
 
+    def test_label_inside_a_line_of_the_opening_comment_is_found(self):
+        def header(*lines):
+            return "/* " + rules.LICENCE + " */\n/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n"
+        good = header("b - what it is for.", "", "Errors     0; -ENOMEM.", "Threads    one at", "           a time.", "Phases     two.",
+                      "", "Units of Errors are not a label.")
+        self.assertEqual(findings(planner__b__h=good), [])
+        self.assertEqual(findings(planner__b__h=header("b - what it is for.", "Errors     0; -ENOMEM. Threads    one. Units  bytes.")),
+                         ["planner/b.h:4: the label Threads must begin its line", "planner/b.h:4: the label Units must begin its line"])
+        self.assertEqual(findings(planner__b__h=header("b - what it is for.", "Errors     0; -ENOMEM. Units", "are bytes.")),
+                         ["planner/b.h:4: the label Units must begin its line",
+                          "planner/b.h:5: must be indented, because it continues the text of a label"])
+        self.assertEqual(findings(planner__b__h=good + "/* Errors     none. Threads    one. */\n"), [])
+
     def test_file_without_a_licence_is_found(self):
         lines = {"planner__b__c": "int b;\n", "planner__c__py": f"#!/usr/bin/env python3\n# {rules.LICENCE}\n"}
         self.assertEqual(findings(licence=True, **lines),
