@@ -51,9 +51,10 @@ static int refuse_command(const char *name, const char *given)
         names[i] = commands[i]->name;
     nearest = nearest_name(str_of(given), names, COMMAND_COUNT);
     if (nearest != NULL)
-        complain("unknown command %s; did you mean %s? (see `%s --help`)", given, nearest, name);
+        output_error("unknown command %s; did you mean %s? (see `%s --help`)", given, nearest,
+                     name);
     else
-        complain("unknown command %s (see `%s --help`)", given, name);
+        output_error("unknown command %s (see `%s --help`)", given, name);
     return COMMAND_FAILED;
 }
 
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
 
     /* if the disk is full, the exit status must not say success */
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        complain("standard output cannot be written");
+        output_error("standard output cannot be written");
         return COMMAND_FAILED;
     }
     return status;

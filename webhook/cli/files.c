@@ -18,7 +18,7 @@ static int append(struct files *files, const char *path)
     int r = 0;
 
     if (files->count == FILES_MAX_COUNT) {
-        complain("more than %d files; give fewer at a time", FILES_MAX_COUNT);
+        output_error("more than %d files; give fewer at a time", FILES_MAX_COUNT);
         return -E2BIG;
     }
     r = array_grow_in(files->arena, &files->items, &files->capacity, files->count + 1,
@@ -76,13 +76,13 @@ static int add_directory(struct files *files, const char *path, bool recursive, 
     int r = 0;
 
     if (depth > FILES_MAX_DEPTH) {
-        complain("%s: directories are nested more than %d deep", path, FILES_MAX_DEPTH);
+        output_error("%s: directories are nested more than %d deep", path, FILES_MAX_DEPTH);
         return -ELOOP;
     }
     n = scandir(path, &names, NULL, alphasort);
     if (n < 0) {
         r = -errno;
-        complain("%s: %s", path, strerror(-r));
+        output_error("%s: %s", path, strerror(-r));
         return r;
     }
     for (int i = 0; i < n && r == 0; i++) {
@@ -103,6 +103,6 @@ int files_add(struct files *files, const char *path, bool recursive)
     else
         r = append(files, path);
     if (r == -ENOMEM)
-        complain("out of memory");
+        output_error("out of memory");
     return r;
 }

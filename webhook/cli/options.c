@@ -24,7 +24,7 @@ int options_refuse(const char *command, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    complain("%s (see `%s --help`)", what, command);
+    output_error("%s (see `%s --help`)", what, command);
     return COMMAND_FAILED;
 }
 
@@ -185,7 +185,7 @@ enum options_result options_read(const struct options *options, int argc, char *
 
     assert(options->row_count <= OPTIONS_MAX_ROWS);
     if (!prepare_tables(options, (size_t)argc, arena, longs, shorts)) {
-        complain("out of memory");
+        output_error("out of memory");
         return OPTIONS_WRONG;
     }
     opterr = 0;

@@ -56,7 +56,7 @@ struct str output_visible(struct arena *arena, struct str s)
     return s.len == 0 ? STR("") : buffer_text(&b);
 }
 
-void complain(const char *format, ...)
+void output_error(const char *format, ...)
 {
     char message[MESSAGE_MAX_BYTES];
     struct arena cleanup_arena arena = {0};
@@ -75,12 +75,12 @@ void complain(const char *format, ...)
         fputs("sandgate: out of memory\n", stderr);
 }
 
-void complain_at(const char *file, size_t line, size_t column, struct str what)
+void output_error_at(const char *file, size_t line, size_t column, struct str what)
 {
     if (line > 0)
-        complain("%s:%zu:%zu: %.*s", file, line, column, (int)what.len, what.ptr);
+        output_error("%s:%zu:%zu: %.*s", file, line, column, (int)what.len, what.ptr);
     else
-        complain("%s: %.*s", file, (int)what.len, what.ptr);
+        output_error("%s: %.*s", file, (int)what.len, what.ptr);
 }
 
 static bool has_colours(FILE *stream)

@@ -20,10 +20,10 @@
 
 /* Prints `sandgate: …` on standard error. Control and bidirectional-control characters are shown as
  * \u{x}, so that the name of a file cannot forge a second message. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints `sandgate: FILE:LINE:COL: what`; without LINE and COL if line is 0. */
-void complain_at(const char *file, size_t line, size_t column, struct str what);
+void output_error_at(const char *file, size_t line, size_t column, struct str what);
 
 /* s with control and bidirectional-control characters as \u{x}, and bytes that are not UTF-8 as
  * \x{x}. Absent if out of memory. */

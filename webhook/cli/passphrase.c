@@ -34,7 +34,7 @@ int passphrase_read_file(const char *path, struct passphrase *ret_passphrase)
                 : file_read_full(fd, ret_passphrase->text, sizeof(ret_passphrase->text) - 1, &len);
 
     if (r < 0) {
-        complain("%s: %s", path, strerror(-r));
+        output_error("%s: %s", path, strerror(-r));
         return r;
     }
     ret_passphrase->text[len] = '\0';
@@ -48,12 +48,12 @@ int passphrase_read_environment(const char *name, struct passphrase *ret_passphr
     size_t len = value != NULL ? strlen(value) : 0;
 
     if (value == NULL) {
-        complain("the environment variable %s is not set", name);
+        output_error("the environment variable %s is not set", name);
         return -ENOENT;
     }
     if (len >= sizeof(ret_passphrase->text)) {
-        complain("%s: the passphrase is longer than %zu bytes", name,
-                 sizeof(ret_passphrase->text) - 1);
+        output_error("%s: the passphrase is longer than %zu bytes", name,
+                     sizeof(ret_passphrase->text) - 1);
         return -E2BIG;
     }
     memcpy(ret_passphrase->text, value, len + 1);
@@ -93,9 +93,10 @@ int passphrase_ask(const char *key_file, struct passphrase *ret_passphrase)
     int r = 0;
 
     if (fd < 0 || tcgetattr(fd, &before) != 0) {
-        complain("%s: the key is encrypted, and there is no terminal to ask for its passphrase; "
-                 "use --passphrase-file or --passphrase-env",
-                 key_file);
+        output_error(
+            "%s: the key is encrypted, and there is no terminal to ask for its passphrase; "
+            "use --passphrase-file or --passphrase-env",
+            key_file);
         return -ENXIO;
     }
     silent = before;
@@ -109,6 +110,6 @@ int passphrase_ask(const char *key_file, struct passphrase *ret_passphrase)
     (void)tcsetattr(fd, TCSAFLUSH, &before);
     dprintf(fd, "\n");
     if (r == -E2BIG)
-        complain("the passphrase is longer than %zu bytes", sizeof(ret_passphrase->text) - 1);
+        output_error("the passphrase is longer than %zu bytes", sizeof(ret_passphrase->text) - 1);
     return r;
 }

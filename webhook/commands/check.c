@@ -101,7 +101,7 @@ static int exit_status(const struct check *check)
     if (check->unreadable > 0)
         return COMMAND_FAILED;
     if (check->admitted + check->denied == 0) {
-        complain("nothing to check: no object in these files");
+        output_error("nothing to check: no object in these files");
         return COMMAND_FAILED;
     }
     return check->denied > 0 ? COMMAND_NO : COMMAND_YES;
@@ -133,7 +133,7 @@ static int open_and_check(const struct check_line *line, const struct files *fil
     check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
     r = check_files(&check, files, arena);
     if (r != 0) {
-        complain("%s", strerror(-r));
+        output_error("%s", strerror(-r));
         return COMMAND_FAILED;
     }
     return exit_status(&check);

@@ -91,13 +91,13 @@ static int show_refusal(struct check *check, const char *file, struct str text,
         printf("%.*s\n", (int)exchange->body.len,
                str_present(exchange->body) ? exchange->body.ptr : "");
     if (review_read(text, review_syntax(text), arena, &review, &error) == -EBADMSG) {
-        complain_at(file, error.line, error.column, str_of(error.what));
+        output_error_at(file, error.line, error.column, str_of(error.what));
         return 0;
     }
     if (str_present(exchange->body) &&
         document_read(exchange->body, &options, arena, &body, &error) == 0)
         message = tree_get(body, "message");
-    complain_at(file, 0, 0, message != NULL ? tree_text(message) : STR("out of memory"));
+    output_error_at(file, 0, 0, message != NULL ? tree_text(message) : STR("out of memory"));
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int refuse_large(struct check *check, const char *file, struct arena *are
     check->unreadable++;
     if (check->output == CHECK_OUTPUT_REVIEW)
         printf("%.*s\n", (int)body.len, body.ptr);
-    complain_at(file, 0, 0, message);
+    output_error_at(file, 0, 0, message);
     return 0;
 }
 
@@ -214,14 +214,14 @@ static int judge_object(struct check *check, const char *file, const struct mani
     int r = 0;
 
     if (review.kind_name.len == 0) {
-        complain_at(file, object->line, object->column,
-                    STR("the object has no kind; it is not a Kubernetes manifest"));
+        output_error_at(file, object->line, object->column,
+                        STR("the object has no kind; it is not a Kubernetes manifest"));
         check->unreadable++;
         return 0;
     }
     r = gate_decide(&review, check->snapshot, check->now, arena, &decision, &what);
     if (r == -EBADMSG) {
-        complain_at(file, object->line, object->column, str_of(what));
+        output_error_at(file, object->line, object->column, str_of(what));
         check->unreadable++;
         return 0;
     }
@@ -266,9 +266,9 @@ static int judge_text(struct check *check, const char *file, struct str text, st
     if (r == -EBADMSG && looks_like_review(text))
         return judge_review(check, file, 0, text, arena);
     if (r == -EBADMSG)
-        complain_at(file, error.line, error.column, str_of(error.what));
+        output_error_at(file, error.line, error.column, str_of(error.what));
     else if (r == -E2BIG)
-        complain("%s: the file has more than %u nodes", file, MANIFEST_MAX_NODES);
+        output_error("%s: the file has more than %u nodes", file, MANIFEST_MAX_NODES);
     else
         return r;
     check->unreadable++;
@@ -286,9 +286,9 @@ int check_file(struct check *check, const char *file)
     if (r == -ENOMEM)
         return r;
     if (r == -EFBIG)
-        complain("%s: larger than %zu bytes, the limit of check", file, CHECK_MAX_FILE_BYTES);
+        output_error("%s: larger than %zu bytes, the limit of check", file, CHECK_MAX_FILE_BYTES);
     else
-        complain("%s: %s", file, file_error_text(r));
+        output_error("%s: %s", file, file_error_text(r));
     check->unreadable++;
     return 0;
 }

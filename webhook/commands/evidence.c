@@ -285,12 +285,13 @@ static int open_and_list(const struct evidence_line *line, struct moment now, st
     r = line->output == EVIDENCE_OUTPUT_JSON ? list_json(open.snapshot, line, now, arena)
                                              : list_table(open.snapshot, line, now, arena);
     if (r != 0) {
-        complain("%s", strerror(-r));
+        output_error("%s", strerror(-r));
         return COMMAND_FAILED;
     }
     if (snapshot_all(open.snapshot).count == 0)
-        complain("no evidence found: evidence is a ConfigMap with the label " NAMES_LABEL_EVIDENCE
-                 ": \"true\", as `sandgate sign` writes it");
+        output_error(
+            "no evidence found: evidence is a ConfigMap with the label " NAMES_LABEL_EVIDENCE
+            ": \"true\", as `sandgate sign` writes it");
     return COMMAND_YES;
 }
 

@@ -38,12 +38,12 @@ const char *open_runtime_problem(const struct open_runtime_choice *choice)
 static void complain_report(const struct runtime_report *report, int r)
 {
     if (r != 0 && report->reason_count == 0)
-        complain("%s", strerror(-r));
+        output_error("%s", strerror(-r));
     for (size_t i = 0; r != 0 && i < report->reason_count; i++)
-        complain("%.*s", (int)report->reasons[i].len, report->reasons[i].ptr);
+        output_error("%.*s", (int)report->reasons[i].len, report->reasons[i].ptr);
     for (size_t i = 0; i < report->warning_count; i++)
-        complain("warning: %.*s", (int)report->warnings[i].reason.len,
-                 report->warnings[i].reason.ptr);
+        output_error("warning: %.*s", (int)report->warnings[i].reason.len,
+                     report->warnings[i].reason.ptr);
 }
 
 static int read_cluster(struct runtime *runtime)
@@ -54,7 +54,7 @@ static int read_cluster(struct runtime *runtime)
     int r = runtime_read_once(runtime, deadline_msec, &arena, &reason);
 
     if (r != 0)
-        complain("%s", str_present(reason) ? reason.ptr : strerror(-r));
+        output_error("%s", str_present(reason) ? reason.ptr : strerror(-r));
     return r;
 }
 

@@ -23,7 +23,7 @@ static const char *const plan_outputs[] = {"json", "yaml", "table", NULL};
 
 static int complain_memory(const char *file)
 {
-    complain("%s: out of memory", file);
+    output_error("%s: out of memory", file);
     return COMMAND_FAILED;
 }
 
@@ -34,20 +34,20 @@ static int read_input(const char *file, struct arena *arena, struct str *ret_tex
     int r = input_read_file(file, PLAN_MAX_FILE_BYTES, arena, ret_text);
 
     if (r == -EFBIG) {
-        complain("%s: larger than %zu bytes, the limit of plan", file, PLAN_MAX_FILE_BYTES);
+        output_error("%s: larger than %zu bytes, the limit of plan", file, PLAN_MAX_FILE_BYTES);
         return COMMAND_FAILED;
     }
     if (r != 0) {
-        complain("%s: %s", file, file_error_text(r));
+        output_error("%s: %s", file, file_error_text(r));
         return COMMAND_FAILED;
     }
     r = document_read(*ret_text, &options, arena, ret_tree, &error);
     if (r == -EBADMSG) {
-        complain_at(file, error.line, error.column, str_of(error.what));
+        output_error_at(file, error.line, error.column, str_of(error.what));
         return COMMAND_FAILED;
     }
     if (r == -E2BIG) {
-        complain("%s: more than %u nodes, the limit of plan", file, DOCUMENT_MAX_NODES);
+        output_error("%s: more than %u nodes, the limit of plan", file, DOCUMENT_MAX_NODES);
         return COMMAND_FAILED;
     }
     return r == 0 ? COMMAND_YES : complain_memory(file);
@@ -142,7 +142,7 @@ static int plan_and_print(const char *file, enum plan_output output, struct aren
         size_t line = 1, column = 1;
 
         (void)document_place(text, tree, false, &line, &column);
-        complain_at(file, line, column, STR("the planner's input must be an object"));
+        output_error_at(file, line, column, STR("the planner's input must be an object"));
         return COMMAND_FAILED;
     }
     if (r == 0)

@@ -187,9 +187,9 @@ static int read_file(struct replays *run, const char *path)
     run->torn += lines.torn;
     run->too_long += lines.too_long;
     if (r == -EBADMSG)
-        complain("%s: the compressed data is damaged", path);
+        output_error("%s: the compressed data is damaged", path);
     else if (r < 0)
-        complain("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
+        output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
@@ -217,7 +217,7 @@ static void print_end(const struct replays *run)
         printf(", %llu without a plan", (unsigned long long)run->no_plan);
     fputc('\n', stdout);
     if (lost > 0)
-        complain("%llu lines cannot be read", (unsigned long long)lost);
+        output_error("%llu lines cannot be read", (unsigned long long)lost);
 }
 
 static int read_files(struct replays *run, const struct operands *operands)
@@ -232,7 +232,7 @@ static int read_files(struct replays *run, const struct operands *operands)
     }
     print_end(run);
     if (status == COMMAND_YES && run->same + run->same_cut + run->differs == 0) {
-        complain("nothing to replay: no decision has an input");
+        output_error("nothing to replay: no decision has an input");
         return COMMAND_FAILED;
     }
     return status == COMMAND_YES && run->differs > 0 ? COMMAND_NO : status;

@@ -229,9 +229,10 @@ static int read_file(struct log_review *review, const char *path, bool follow)
         review->report.totals.torn += lines.torn;
     }
     if (r == -EBADMSG)
-        complain("%s: the compressed data is damaged; events before the damage are counted", path);
+        output_error("%s: the compressed data is damaged; events before the damage are counted",
+                     path);
     else if (r < 0)
-        complain("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
+        output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
@@ -253,7 +254,7 @@ static int compare(struct log_review *review, const char *path)
     if (r == 0)
         r = report_compare(&review->report, bytes, str_of(path), &arena, &what);
     if (r < 0)
-        complain("%s: %s", path, r == -EBADMSG && what != NULL ? what : file_error_text(r));
+        output_error("%s: %s", path, r == -EBADMSG && what != NULL ? what : file_error_text(r));
     return r < 0 ? COMMAND_FAILED : COMMAND_YES;
 }
 
@@ -275,7 +276,7 @@ static int read_files(struct log_review *review, const struct review_line *line,
     if (r == 0)
         r = review_print(review);
     if (r < 0) {
-        complain("the report cannot be written: %s", strerror(-r));
+        output_error("the report cannot be written: %s", strerror(-r));
         return COMMAND_FAILED;
     }
     review_print_losses(&review->report);
@@ -303,7 +304,7 @@ static int run(int argc, char **argv)
         return options_refuse(argv[0], "--output html cannot be combined with --follow");
     if (report_init(&review.report) < 0) {
         report_done(&review.report);
-        complain("out of memory");
+        output_error("out of memory");
         return COMMAND_FAILED;
     }
     review.report.replay = true;

@@ -379,10 +379,10 @@ void review_print_losses(const struct report *report)
         if (losses[i].number == 0)
             continue;
         if (i == 0 && str_present(t->first_broken))
-            complain("%llu lines cannot be read, the first is %.*s",
-                     (unsigned long long)losses[i].number, (int)t->first_broken.len,
-                     t->first_broken.ptr);
+            output_error("%llu lines cannot be read, the first is %.*s",
+                         (unsigned long long)losses[i].number, (int)t->first_broken.len,
+                         t->first_broken.ptr);
         else
-            complain("%llu %s", (unsigned long long)losses[i].number, losses[i].what);
+            output_error("%llu %s", (unsigned long long)losses[i].number, losses[i].what);
     }
 }

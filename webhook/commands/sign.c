@@ -124,7 +124,7 @@ static int read_key(const struct sign_line *line, struct signer **ret_signer)
     int r = input_read_file(line->key, SIGNER_MAX_KEY_BYTES, &arena, &pem);
 
     if (r != 0) {
-        complain("%s: %s", line->key, file_error_text(r));
+        output_error("%s: %s", line->key, file_error_text(r));
         return r;
     }
     encrypted = signer_needs_passphrase(pem);
@@ -133,7 +133,7 @@ static int read_key(const struct sign_line *line, struct signer **ret_signer)
     if (r == 0) {
         r = signer_read(pem, encrypted ? passphrase.text : NULL, ret_signer, &what);
         if (r != 0)
-            complain("%s: %s", line->key, r == -ENOMEM ? "out of memory" : what);
+            output_error("%s: %s", line->key, r == -ENOMEM ? "out of memory" : what);
     }
     explicit_bzero((void *)(uintptr_t)pem.ptr, pem.len);
     return r;
@@ -179,7 +179,7 @@ static int write_output(const char *path, struct str text, struct arena *arena)
     }
     if (written)
         return COMMAND_YES;
-    complain("%s: %s", path, strerror(errno));
+    output_error("%s: %s", path, strerror(errno));
     if (fd >= 0)
         (void)unlink(temporary.ptr);
     return COMMAND_FAILED;
@@ -201,7 +201,7 @@ static int sign_document(const struct sign_line *line, const struct sign_target 
     int r = signer_sign(signer, target->document, arena, &signature, &what);
 
     if (r != 0) {
-        complain("%s: %s", line->key, what);
+        output_error("%s: %s", line->key, what);
         return COMMAND_FAILED;
     }
     r = base64_encode(signature, arena, &manifest.signature);
@@ -212,8 +212,8 @@ static int sign_document(const struct sign_line *line, const struct sign_target 
     if (r == 0)
         r = sign_manifest_write(&manifest, arena, &text);
     if (r != 0) {
-        complain("%s: %s", line->file,
-                 r == -EINVAL ? "no manifest can hold these bytes unchanged" : strerror(-r));
+        output_error("%s: %s", line->file,
+                     r == -EINVAL ? "no manifest can hold these bytes unchanged" : strerror(-r));
         return COMMAND_FAILED;
     }
     return write_output(line->output, text, arena);

@@ -25,10 +25,11 @@
 static int refuse_at(const struct sign_target *target, size_t line, size_t column, struct str what)
 {
     if (target->configmap == NULL)
-        complain_at(target->file, line, column, what);
+        output_error_at(target->file, line, column, what);
     else
-        complain("%s:%zu:%zu: in " EVIDENCE_DATA_KEY ", line %zu, column %zu: %.*s", target->file,
-                 target->line, target->column, line, column, (int)what.len, what.ptr);
+        output_error("%s:%zu:%zu: in " EVIDENCE_DATA_KEY ", line %zu, column %zu: %.*s",
+                     target->file, target->line, target->column, line, column, (int)what.len,
+                     what.ptr);
     return -EINVAL;
 }
 
@@ -54,14 +55,14 @@ static int find_configmap(struct str text, struct arena *arena, struct sign_targ
     if (r == -ENOMEM || r == -EIO)
         return r;
     if (r != 0 || second.tree != NULL) {
-        complain_at(target->file, r != 0 ? 0 : second.line, second.column,
-                    STR("the file must hold one ConfigMap only"));
+        output_error_at(target->file, r != 0 ? 0 : second.line, second.column,
+                        STR("the file must hold one ConfigMap only"));
         return -EINVAL;
     }
     if (!str_present(source.document) || source.in_binary_data) {
-        complain_at(target->file, first.line, first.column,
-                    STR("this ConfigMap must have the document in data[\"" EVIDENCE_DATA_KEY
-                        "\"], and not in binaryData"));
+        output_error_at(target->file, first.line, first.column,
+                        STR("this ConfigMap must have the document in data[\"" EVIDENCE_DATA_KEY
+                            "\"], and not in binaryData"));
         return -EINVAL;
     }
     return 0;
@@ -120,7 +121,7 @@ static int choose_name(const char *given, struct arena *arena, struct sign_targe
     if (r != 0)
         return r;
     if (!str_present(target->name)) {
-        complain("%s: cannot derive a name for the ConfigMap; use --name", target->file);
+        output_error("%s: cannot derive a name for the ConfigMap; use --name", target->file);
         return -EINVAL;
     }
     return 0;
@@ -134,7 +135,7 @@ int sign_target_read(const char *file, const char *name, struct arena *arena,
     int r = input_read_file(file, FOLDER_MAX_FILE_BYTES, arena, &text);
 
     if (r != 0) {
-        complain("%s: %s", file, file_error_text(r));
+        output_error("%s: %s", file, file_error_text(r));
         return r;
     }
     target.document = text;
@@ -146,7 +147,7 @@ int sign_target_read(const char *file, const char *name, struct arena *arena,
     if (r == 0)
         *ret_target = target;
     else if (r != -EINVAL)
-        complain("%s: %s", file, strerror(-r));
+        output_error("%s: %s", file, strerror(-r));
     return r;
 }
 
@@ -239,6 +240,6 @@ int sign_target_judge(const struct sign_target *target, const struct signer *sig
         return refuse_at(target, line, column, evidence->reason);
     }
     if (open_runtime_moment(NULL, &now) && evidence_expired(evidence, now))
-        complain("%s: signed, but expires_at is in the past", target->file);
+        output_error("%s: signed, but expires_at is in the past", target->file);
     return 0;
 }

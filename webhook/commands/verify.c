@@ -187,7 +187,7 @@ static int check_file(struct verify *verify, const char *file)
     int r = input_read_file(file, FOLDER_MAX_FILE_BYTES, &arena, &text);
 
     if (r != 0 && r != -ENOMEM) {
-        complain("%s: %s", file, file_error_text(r));
+        output_error("%s: %s", file, file_error_text(r));
         verify->unreadable++;
         return 0;
     }
@@ -204,9 +204,9 @@ static int check_file(struct verify *verify, const char *file)
     }
     if (r == -EBADMSG || r == -E2BIG) {
         if (r == -EBADMSG)
-            complain_at(file, error.line, error.column, str_of(error.what));
+            output_error_at(file, error.line, error.column, str_of(error.what));
         else
-            complain("%s: the file has too many nodes", file);
+            output_error("%s: the file has too many nodes", file);
         verify->unreadable++;
         return 0;
     }
@@ -241,11 +241,11 @@ static int check_files(struct verify *verify, const struct operands *operands, b
         (void)fwrite(json.ptr, 1, json.len, stdout);
     }
     if (r != 0) {
-        complain("%s", strerror(-r));
+        output_error("%s", strerror(-r));
         return COMMAND_FAILED;
     }
     if (verify->valid + verify->invalid + verify->unreadable == 0) {
-        complain("no ConfigMap in these files: nothing to verify");
+        output_error("no ConfigMap in these files: nothing to verify");
         return COMMAND_FAILED;
     }
     if (verify->unreadable > 0)
@@ -294,7 +294,7 @@ static int run(int argc, char **argv)
         return options_refuse(argv[0], "a FILE is needed, or - for standard input");
     r = keyring_load(keyring_directory, &arena, &keyring, &reason);
     if (r != 0) {
-        complain("%s", str_present(reason) ? reason.ptr : strerror(-r));
+        output_error("%s", str_present(reason) ? reason.ptr : strerror(-r));
         return COMMAND_FAILED;
     }
     verify.keyring = keyring;

@@ -24,7 +24,7 @@ static const char *why_not_ready(void *self)
 
 static void complain_of(struct str reason)
 {
-    complain("%.*s", (int)reason.len, reason.ptr);
+    output_error("%.*s", (int)reason.len, reason.ptr);
 }
 
 /* The namespace of the gate's service account; empty outside a cluster. */
@@ -55,7 +55,7 @@ int serve_read(struct serve *serve, struct config **ret_config)
     for (size_t i = 0; i < report.reason_count; i++)
         complain_of(report.reasons[i]);
     if (r < 0 && report.reason_count == 0)
-        complain("%s: out of memory", serve->options->config_path);
+        output_error("%s: out of memory", serve->options->config_path);
     report.reason_count = 0; /* printed already */
     serve_log_report(serve, &report);
     runtime_report_done(&report);
@@ -84,7 +84,7 @@ static bool override_address(const char *option, const char *given,
     const char *what = given != NULL ? config_read_address(str_of(given), ret_address) : NULL;
 
     if (what != NULL)
-        complain("%s %s: %s", option, given, what);
+        output_error("%s %s: %s", option, given, what);
     return what == NULL;
 }
 
@@ -93,7 +93,7 @@ static int open_decision_log(struct serve *serve, const struct config *config)
     int r = decision_log_open(config->decision_log_path, &serve->log, &serve->decision_log);
 
     if (r < 0) {
-        complain("decisionLog.path: %s: %s", config->decision_log_path, file_error_text(r));
+        output_error("decisionLog.path: %s: %s", config->decision_log_path, file_error_text(r));
         return r;
     }
     r = recorder_init(&serve->recorder, serve->decision_log);
@@ -151,7 +151,7 @@ int serve_open(struct serve *serve, const struct config *config)
     }
     r = runtime_start(serve->runtime);
     if (r < 0) {
-        complain("the watch of the cluster cannot be started: %s", strerror(-r));
+        output_error("the watch of the cluster cannot be started: %s", strerror(-r));
         return r;
     }
     log_line_with(
