@@ -6,7 +6,7 @@
 
 static bool is_lower_or_digit(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return text_is_lower(c) || text_is_digit(c);
 }
 
 static bool is_label_up_to(struct str s, size_t max_bytes)

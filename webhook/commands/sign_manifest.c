@@ -16,7 +16,7 @@
 
 static bool is_lower_or_digit(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return text_is_lower(c) || text_is_digit(c);
 }
 
 int sign_make_name(struct str text, struct arena *arena, struct str *ret_name)
