@@ -18,6 +18,9 @@
 _Static_assert(SIGNATURE_IDENTITY_BYTES == DIGEST_BYTES, "an identity is a digest");
 
 #define ED25519_SIGNATURE_BYTES 64
+#define ED25519_POINT_BYTES 32
+#define ED25519_SIGN_BIT 0x80 /* of x, in the last byte of a point */
+#define RSA_MIN_EXPONENT 3
 
 enum key_kind {
     KEY_NONE = 0,
@@ -80,11 +83,40 @@ static bool are_pss_limits_supported(gnutls_pubkey_t pubkey)
     r = gnutls_pubkey_get_spki(pubkey, spki, 0);
     if (r >= 0)
         r = gnutls_x509_spki_get_rsa_pss_params(spki, &hash, &salt_bytes);
-    /* a key without restrictions has no parameters */
+    /* a key without restrictions has no parameters; a smaller least salt permits 32 bytes */
     supported = r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
                 (r >= 0 && hash == GNUTLS_DIG_SHA256 && salt_bytes <= SIGNATURE_PSS_SALT_BYTES);
     gnutls_x509_spki_deinit(spki);
     return supported;
+}
+
+/* With such an exponent anybody can make a signature that verifies. The number has no leading
+ * zeros. */
+static bool is_weak_exponent(const gnutls_datum_t *exponent)
+{
+    unsigned char last = exponent->size > 0 ? exponent->data[exponent->size - 1] : 0;
+
+    return last % 2 == 0 || (exponent->size == 1 && last < RSA_MIN_EXPONENT);
+}
+
+/*
+ * Makes a key of type RSA-PSS one of type RSA with the same numbers. GnuTLS takes the least salt
+ * that an RSA-PSS key names as the only one, but section 4 wants 32 bytes from every key.
+ */
+static int forget_pss_limits(struct signature_key *key, const gnutls_datum_t *modulus,
+                             const gnutls_datum_t *exponent)
+{
+    gnutls_pubkey_t plain = NULL;
+
+    if (gnutls_pubkey_init(&plain) < 0)
+        return -EIO;
+    if (gnutls_pubkey_import_rsa_raw(plain, modulus, exponent) < 0) {
+        gnutls_pubkey_deinit(plain);
+        return -EIO;
+    }
+    gnutls_pubkey_deinit(key->pubkey);
+    key->pubkey = plain;
+    return 0;
 }
 
 static int read_rsa(struct signature_key *key, bool pss, unsigned bits, const char **reterr_what)
@@ -104,9 +136,55 @@ static int read_rsa(struct signature_key *key, bool pss, unsigned bits, const ch
     if (gnutls_pubkey_export_rsa_raw2(key->pubkey, &modulus, &exponent, GNUTLS_EXPORT_FLAG_NO_LZ) <
         0)
         return -EIO;
+    if (is_weak_exponent(&exponent)) {
+        *reterr_what = "an RSA key whose exponent is even or below 3, for which anybody can sign; "
+                       "create a new key";
+        return -EBADMSG;
+    }
+    if (pss && forget_pss_limits(key, &modulus, &exponent) < 0)
+        return -EIO;
     key->kind = pss ? KEY_RSA_PSS : KEY_RSA;
     key->modulus_bytes = modulus.size;
     return make_identity("rsa", &modulus, &exponent, key->identity);
+}
+
+/*
+ * Whether 8 times the point is the neutral element, so that the equation of a signature holds for
+ * any document. All encodings of these points: of y = p and y = p + 1 too, which readers accept for
+ * 0 and 1, and with either sign of x.
+ */
+static bool is_of_small_order(const gnutls_datum_t *point)
+{
+    static const unsigned char encodings[][ED25519_POINT_BYTES] = {
+        {0x00},
+        {0x01},
+        {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
+         0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
+         0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05},
+        {0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b,
+         0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39,
+         0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
+        {0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+        {0xed, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+        {0xee, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},
+    };
+    unsigned char y[ED25519_POINT_BYTES];
+
+    if (point->size != sizeof(y))
+        return true; /* not a point: no signature can be trusted */
+    memcpy(y, point->data, sizeof(y));
+    y[sizeof(y) - 1] &= (unsigned char)~ED25519_SIGN_BIT;
+    for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+        if (memcmp(y, encodings[i], sizeof(y)) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int read_ecc(struct signature_key *key, const char **reterr_what)
@@ -119,6 +197,11 @@ static int read_ecc(struct signature_key *key, const char **reterr_what)
     if (gnutls_pubkey_export_ecc_raw2(key->pubkey, &curve, &x, &y, GNUTLS_EXPORT_FLAG_NO_LZ) < 0)
         return -EIO;
     if (curve == GNUTLS_ECC_CURVE_ED25519) {
+        if (is_of_small_order(&x)) {
+            *reterr_what =
+                "an Ed25519 key of small order, for which anybody can sign; create a new key";
+            return -EBADMSG;
+        }
         key->kind = KEY_ED25519;
         name = "ed25519";
     } else if (curve == GNUTLS_ECC_CURVE_SECP256R1) {

@@ -74,6 +74,8 @@ Test(signature, signatures_of_openssl_verify_as_the_contract_requires)
         {"rsa-pkcs1.sig", "rsa3072.pem", false},
         {"rsa-pss.sig", "rsa.pem", true},
         {"rsapss-salt32.sig", "rsapss-salt32.pem", true},
+        {"rsapss-salt20.sig", "rsapss-salt20.pem", true}, /* 20 is the least salt of the key */
+        {"rsapss-salt20-short.sig", "rsapss-salt20.pem", false},
         {"rsapss.sig", "rsapss.pem", true},
         {"rsapss.sig", "rsapss-as-rsa.pem", true},
         {"rsa-pss.sig", "rsapss.pem", false},
@@ -143,6 +145,59 @@ Test(signature, other_kinds_of_keys_are_rejected_with_a_reason)
         cr_expect_eq(read_key(names[i][0], &key, &what), -EBADMSG, "%s", names[i][0]);
         cr_expect_str_eq(what, names[i][1], "%s: %s", names[i][0], what);
         cr_expect_null(key);
+    }
+}
+
+/* Whoever knows the key can make signatures that such a key verifies. */
+Test(signature, keys_that_anybody_can_sign_for_are_rejected)
+{
+    static const char *const names[] = {"rsa-exponent-1.pem", "rsa-exponent-2.pem",
+                                        "rsa-exponent-65536.pem"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct signature_key *key = NULL;
+        const char *what = "";
+
+        cr_expect_eq(read_key(names[i], &key, &what), -EBADMSG, "%s", names[i]);
+        cr_expect_str_eq(what,
+                         "an RSA key whose exponent is even or below 3, for which anybody can "
+                         "sign; create a new key");
+        cr_expect_null(key);
+    }
+}
+
+/* The points whose order divides 8, in every encoding that a reader could accept: y, and y + p
+ * where it is below 2^255; each with both signs of x. */
+Test(signature, ed25519_points_of_small_order_are_rejected)
+{
+    static const unsigned char prefix[] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03,
+                                           0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+    static const char *const points[] = {
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    };
+
+    for (size_t i = 0; i < 2 * sizeof(points) / sizeof(points[0]); i++) {
+        unsigned char der[44];
+        struct signature_key *key = NULL;
+        const char *what = "", *hex = points[i / 2];
+
+        memcpy(der, prefix, sizeof(prefix));
+        for (size_t at = 0; at < 32; at++)
+            der[12 + at] =
+                (unsigned char)(text_hex_value(hex[2 * at]) << 4 | text_hex_value(hex[2 * at + 1]));
+        der[43] |= i % 2 == 0 ? 0 : 0x80;
+        cr_expect_eq(signature_key_read((struct str){(const char *)der, sizeof(der)}, &key, &what),
+                     -EBADMSG, "%s, sign %zu", hex, i % 2);
+        cr_expect_str_eq(what,
+                         "an Ed25519 key of small order, for which anybody can sign; create a "
+                         "new key");
+        signature_key_free(key);
     }
 }
 

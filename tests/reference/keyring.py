@@ -38,6 +38,23 @@ def decode_signature(text):
     return data if base64.b64encode(data).decode() == text else None
 
 
+def _has_small_order(encoded):
+    """Whether 8 times a point of Ed25519 is the neutral element. True for bytes that are no point."""
+    p = 2**255 - 19
+    d = -121665 * pow(121666, -1, p) % p
+    y = (int.from_bytes(encoded, "little") & (2**255 - 1)) % p
+    square = (y * y - 1) * pow(d * y * y + 1, -1, p) % p
+    x = pow(square, (p + 3) // 8, p)
+    if (x * x - square) % p:
+        x = x * pow(2, (p - 1) // 4, p) % p
+    if (x * x - square) % p:
+        return True
+    for _ in range(3):  # doubles the point
+        k = d * x * x * y * y
+        x, y = 2 * x * y * pow(1 + k, -1, p) % p, (y * y + x * x) * pow(1 - k, -1, p) % p
+    return (x, y) == (0, 1)
+
+
 class Key:
     """One PUBLIC KEY block."""
 
@@ -54,6 +71,9 @@ class Key:
     def _tries(about):
         """The arguments of openssl for each accepted form of signature of this key."""
         if about.startswith("ED25519"):
+            point = bytes.fromhex("".join(re.findall(r"[0-9a-f]{2}(?=[:\s])", about.split("pub:", 1)[1])))
+            if _has_small_order(point):
+                raise Refused("a key that anybody can sign for")
             return [[]]
         if "prime256v1" in about:
             return [["-digest", "sha256"]]
@@ -62,8 +82,11 @@ class Key:
         bits = re.search(r"Public-Key: \((\d+) bit\)", about)
         if "Modulus" not in about or int(bits.group(1)) < MIN_RSA_BITS:
             raise Refused("another kind of key")
+        exponent = int(re.search(r"Exponent: (\d+)", about).group(1))
+        if exponent < 3 or exponent % 2 == 0:
+            raise Refused("a key that anybody can sign for")
         pss = [["-digest", "sha256"] + PSS]
-        return pss if about.startswith("RSA-PSS") else [["-digest", "sha256"]] + pss
+        return pss if "PSS parameter restrictions" in about else [["-digest", "sha256"]] + pss
 
     def _modulus(self):
         """The modulus of an RSA key, for any algorithm identifier."""
