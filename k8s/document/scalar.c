@@ -123,30 +123,72 @@ static bool looks_like_number(struct str s)
     return i + n == s.len;
 }
 
+/* s without its underscores, which have no meaning in numbers; NULL when out of memory. */
+static char *without_underscores(struct str s, struct arena *arena)
+{
+    char *copy = arena_copy(arena, s), *out = copy;
+
+    if (copy == NULL)
+        return NULL;
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] != '_')
+            *out++ = s.ptr[i];
+    }
+    *out = '\0';
+    return copy;
+}
+
+/*
+ * Whether readers that skip underscores in numbers take s for a number: some of them accept what no
+ * grammar of YAML has, such as 1e1_0, -_1 and 0_x1. Text that begins with an underscore or a letter
+ * is text for all of them.
+ */
+static int is_number_with_underscores(struct str s, struct arena *arena, bool *ret_is)
+{
+    char *plain = NULL;
+
+    *ret_is = false;
+    if (memchr(s.ptr, '_', s.len) == NULL || run(s, 0, "+-." DIGITS) == 0)
+        return 0;
+    plain = without_underscores(s, arena);
+    if (plain == NULL)
+        return -ENOMEM;
+    *ret_is = looks_like_number(str_of(plain));
+    return 0;
+}
+
 /* A JSON number without an exponent: all readers agree on it. */
 static bool is_clear_number(struct str s)
 {
     return json_number_length(s) == s.len && run(s, 0, "-." DIGITS) == s.len;
 }
 
-enum scalar_kind scalar_strict(struct str s)
+int scalar_strict(struct str s, struct arena *arena, enum scalar_kind *ret_kind)
 {
     static const struct str unclear[] = {
         {"yes", 3}, {"no", 2},   {"on", 2},    {"off", 3},  {"y", 1},
         {"n", 1},   {"true", 4}, {"false", 5}, {"null", 4},
     };
+    bool unclear_number = false;
+    int r = 0;
 
-    if (s.len == 0 || str_equal(s, STR("~")) || str_equal(s, STR("null")))
-        return SCALAR_NULL;
-    if (str_equal(s, STR("true")))
-        return SCALAR_TRUE;
-    if (str_equal(s, STR("false")))
-        return SCALAR_FALSE;
-    if (is_clear_number(s))
-        return SCALAR_NUMBER;
-    if (is_one_of(s, unclear, sizeof(unclear) / sizeof(unclear[0])) || looks_like_number(s))
-        return SCALAR_UNCLEAR;
-    return SCALAR_TEXT;
+    if (s.len == 0 || str_equal(s, STR("~")) || str_equal(s, STR("null"))) {
+        *ret_kind = SCALAR_NULL;
+    } else if (str_equal(s, STR("true"))) {
+        *ret_kind = SCALAR_TRUE;
+    } else if (str_equal(s, STR("false"))) {
+        *ret_kind = SCALAR_FALSE;
+    } else if (is_clear_number(s)) {
+        *ret_kind = SCALAR_NUMBER;
+    } else if (is_one_of(s, unclear, sizeof(unclear) / sizeof(unclear[0])) ||
+               looks_like_number(s)) {
+        *ret_kind = SCALAR_UNCLEAR;
+    } else {
+        r = is_number_with_underscores(s, arena, &unclear_number);
+        if (r == 0)
+            *ret_kind = unclear_number ? SCALAR_UNCLEAR : SCALAR_TEXT;
+    }
+    return r;
 }
 
 /* Whether s is the word in lower case, in upper case or capitalised, as YAML 1.1 lists its words.
@@ -229,21 +271,6 @@ static bool number_with_fraction(const char *s, double *ret_number)
         return false;
     *ret_number = number;
     return true;
-}
-
-/* s without its underscores, which have no meaning in numbers; NULL when out of memory. */
-static char *without_underscores(struct str s, struct arena *arena)
-{
-    char *copy = arena_copy(arena, s), *out = copy;
-
-    if (copy == NULL)
-        return NULL;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] != '_')
-            *out++ = s.ptr[i];
-    }
-    *out = '\0';
-    return copy;
 }
 
 /* *ret_kind is SCALAR_TEXT where s is not a number. */

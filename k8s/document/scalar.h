@@ -22,8 +22,9 @@ enum scalar_kind {
     SCALAR_NUMBER,
 };
 
-/* A SCALAR_NUMBER has JSON's grammar. Never fails. */
-enum scalar_kind scalar_strict(struct str s);
+/* A SCALAR_NUMBER has JSON's grammar. 0 or -ENOMEM. */
+int scalar_strict(struct str s, struct arena *arena, enum scalar_kind *ret_kind)
+    __attribute__((warn_unused_result, nonnull));
 
 /* Never SCALAR_UNCLEAR. *ret_number is set for SCALAR_NUMBER; infinities and NaN are numbers. 0 or
  * -ENOMEM. */

@@ -91,9 +91,13 @@ static int read_tagged(struct yaml *y, const char *name, struct str value, size_
 
 static int read_plain(struct yaml *y, struct str value, size_t offset, struct scalar *ret_scalar)
 {
+    int r = 0;
+
     if (y->rules == DOCUMENT_MANIFEST)
         return scalar_kubectl(value, y->arena, &ret_scalar->kind, &ret_scalar->number);
-    ret_scalar->kind = scalar_strict(value);
+    r = scalar_strict(value, y->arena, &ret_scalar->kind);
+    if (r < 0)
+        return r;
     if (ret_scalar->kind == SCALAR_UNCLEAR)
         return yaml_refuse(y, offset, "YAML 1.1 and YAML 1.2 read this differently: quote it");
     if (ret_scalar->kind == SCALAR_NUMBER)

@@ -175,7 +175,8 @@ def plain_scalar(text):
         return text == "true"
     if NUMBER.match(text):
         return float(text) if "." in text else _json_number(text)
-    if any(pattern.match(text) for pattern in TWO_READINGS):
+    plain = text.replace("_", "") if text[0] in "+-.0123456789" else text
+    if any(pattern.match(form) for pattern in TWO_READINGS for form in (text, plain)):
         raise ValueError("quote it")
     return text
 
