@@ -222,8 +222,6 @@ static int load_files(struct load *load, const struct file_folder *dir,
         struct folder_file *file = NULL;
         int r = 0;
 
-        if (names->items[i][0] == '.')
-            continue;
         r = load_file(load, dir, names->items[i], &file);
         if (r < 0)
             return r;

@@ -6,8 +6,8 @@
  * folder - evidence and namespaces from a folder of Kubernetes manifests (gate-v1, section 9).
  *
  * Reads the files *.yaml, *.yml and *.json directly in the folder, also if it is mounted from a
- * ConfigMap, except for names that begin with a dot. Uses v1 Namespaces, and v1 ConfigMaps whose
- * evidence label is "true"; ignores objects of other kinds.
+ * ConfigMap: those that `kubectl apply -f` would take, so a leading dot changes nothing. Uses v1
+ * Namespaces, and v1 ConfigMaps whose evidence label is "true"; ignores objects of other kinds.
  *
  * Keeps the content of each file between loads:
  *   - A file that cannot be read, or that defines an object which is defined already, keeps its

@@ -63,10 +63,8 @@ bool file_folder_exchanged(const struct file_folder *folder)
     return dev != folder->data_dev || ino != folder->data_ino;
 }
 
-static bool is_wanted(struct str name, const char *const *endings)
+static bool has_ending(struct str name, const char *const *endings)
 {
-    if (str_starts_with(name, STR("..")))
-        return false;
     for (; *endings != NULL; endings++) {
         struct str ending = str_of(*endings);
 
@@ -113,7 +111,7 @@ int file_folder_list(struct file_folder *folder, const char *const *endings, str
             return -errno;
         if (entry == NULL)
             break;
-        if (!is_wanted(str_of(entry->d_name), endings))
+        if (!has_ending(str_of(entry->d_name), endings))
             continue;
         r = add_name(arena, &names, &capacity, str_of(entry->d_name));
         if (r < 0)

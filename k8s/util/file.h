@@ -43,8 +43,7 @@ void file_folder_close(struct file_folder *folder);
  * be of two versions, and must be read again. */
 bool file_folder_exchanged(const struct file_folder *folder) __attribute__((nonnull));
 
-/* The names that end with one of `endings` (an array that ends with NULL). Names that begin with
- * `..` are left out. */
+/* The names that end with one of `endings` (an array that ends with NULL). */
 int file_folder_list(struct file_folder *folder, const char *const *endings, struct arena *arena,
                      struct file_names *ret_names) __attribute__((warn_unused_result, nonnull));
 

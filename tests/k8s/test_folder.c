@@ -68,13 +68,22 @@ Test(folder, subdirectories_are_not_read)
 
     helper_write(site.path, "a.yaml", site_signed_map("a", "one", "acme/one"));
     helper_write(site.path, "b.yml", site_signed_map("a", "two", "acme/two"));
-    helper_write(site.path, ".hidden.yaml", STR("{"));
-    helper_write(site.path, "..old.yaml", STR("{"));
     helper_write(site.path, "notes.txt", STR("{"));
     helper_write(site.path, "c.yaml~", STR("{"));
     (void)snprintf(deeper, sizeof(deeper), "%s/deeper", site.path);
     cr_assert_eq(mkdir(deeper, 0700), 0);
     site_expect("a/one valid\na/two valid\n", 0);
+}
+
+/* As kubectl takes them: otherwise a baseline could be in the cluster and not in the folder. */
+Test(folder, files_are_chosen_by_extension_alone)
+{
+    helper_write(site.path, ".a.json",
+                 STR("{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", "
+                     "\"metadata\": {\"name\": \"a\"}}"));
+    helper_write(site.path, "..b.yml", site_signed_map("a", "two", "acme/two"));
+    helper_write(site.path, ".yaml", site_signed_map("a", "three", "acme/three"));
+    site_expect("a/three valid\na/two valid\na enforce=(none)\n", 0);
 }
 
 Test(folder, an_empty_directory_has_no_evidence)

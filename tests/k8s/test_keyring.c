@@ -137,7 +137,6 @@ Test(keyring, files_with_other_names_are_ignored)
 {
     put("old.pem", old_key);
     helper_write(path, "old.pem.bak", STR("nonsense"));
-    helper_write(path, "..2026.pem", STR("nonsense"));
     helper_write(path, "NEW.PEM", STR("nonsense"));
     helper_write(path, "pem", STR("nonsense"));
     read_whole();

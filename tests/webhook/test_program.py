@@ -232,6 +232,11 @@ class Check(Case):
         self.assertEqual(names, ["good", "bad"])
         names = [g["name"] for g in self.check_json(1, "-R", "-f", self.folder / "d", *IN_WORLD)]
         self.assertEqual(names, ["good", "bad", "c"])
+        for name in ("..y.json", ".x.yaml", ".yml"):  # a leading dot changes nothing
+            self.write(f"d/{name}", GOOD)
+        got = self.check_json(1, "-f", self.folder / "d", *IN_WORLD)
+        self.assertEqual([os.path.basename(g["source"].rsplit(":", 1)[0]) for g in got],
+                         ["..y.json", ".x.yaml", ".yml", "a.yml", "b.yaml"])
         got = self.check_json(0, "-f", "-", *IN_WORLD, stdin=GOOD.encode())
         self.assertEqual(got[0]["source"], "-")
 

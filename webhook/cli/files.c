@@ -32,7 +32,7 @@ static bool ends_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), e = strlen(ending);
 
-    return n > e && strcmp(name + n - e, ending) == 0;
+    return n >= e && strcmp(name + n - e, ending) == 0;
 }
 
 static bool is_manifest_name(const char *name)
@@ -41,7 +41,7 @@ static bool is_manifest_name(const char *name)
 }
 
 /* `.` and `..`, and the directories that Kubernetes makes in a mounted volume (`..data`). */
-static bool is_hidden_directory(const char *name)
+static bool is_special_directory(const char *name)
 {
     return strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
 }
@@ -57,7 +57,9 @@ static int add_entry(struct files *files, const char *directory, const char *nam
     if (!str_present(path))
         return -ENOMEM;
     if (stat(path.ptr, &status) == 0 && S_ISDIR(status.st_mode))
-        return recursive ? add_directory(files, path.ptr, recursive, depth + 1) : 0;
+        return recursive && !is_special_directory(name)
+                   ? add_directory(files, path.ptr, recursive, depth + 1)
+                   : 0;
     /* a broken link with the name of a manifest is reported when it is opened */
     return is_manifest_name(name) ? append(files, path.ptr) : 0;
 }
@@ -85,10 +87,8 @@ static int add_directory(struct files *files, const char *path, bool recursive, 
         output_error("%s: %s", path, strerror(-r));
         return r;
     }
-    for (int i = 0; i < n && r == 0; i++) {
-        if (!is_hidden_directory(names[i]->d_name))
-            r = add_entry(files, path, names[i]->d_name, recursive, depth);
-    }
+    for (int i = 0; i < n && r == 0; i++)
+        r = add_entry(files, path, names[i]->d_name, recursive, depth);
     free_names(names, (size_t)n);
     return r;
 }
