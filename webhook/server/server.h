@@ -63,6 +63,7 @@ struct server_gate {
 struct server_times {
     uint32_t idle_sec;            /* between two requests of a connection */
     uint32_t slow_msec;           /* for a handshake, for a request, for sending an answer */
+    uint32_t last_msec;           /* of the grace period: to answer requests that still wait */
     uint64_t max_discarded_bytes; /* read of the body of a refused request */
     uint64_t defer_bytes;         /* bodies of this size or larger are decided by the job threads */
 };
