@@ -17,7 +17,7 @@
 #define LOOP_CALLS 100
 #define LOOP_AT_ONCE 8
 #define WAKES 50
-#define FOREVER_MSEC 60000
+#define FOREVER_MSEC 1200000
 
 static struct api *api;
 
