@@ -230,7 +230,10 @@ Test(loopback, addresses_of_this_host)
         bool loopback;
     } rows[] = {
         {"127.0.0.1", true},
-        {"127.255.255.254", true},
+        {"127.0.0.2", false},
+        {"127.0.0.6", false}, /* the sidecar of a service mesh forwards what others sent */
+        {"127.0.1.1", false},
+        {"127.255.255.254", false},
         {"126.255.255.255", false},
         {"128.0.0.0", false},
         {"0.0.0.0", false},
@@ -240,6 +243,7 @@ Test(loopback, addresses_of_this_host)
         {"::2", false},
         {"fe80::1", false},
         {"::ffff:127.0.0.1", true},
+        {"::ffff:127.0.0.6", false},
         {"::ffff:10.0.0.1", false},
         {"::127.0.0.1", false},
     };
@@ -287,4 +291,30 @@ Test(loopback, names_of_this_host)
         cr_assert(loopback_is_host(str_of(ours[i])), "%s", ours[i]);
     for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
         cr_assert_not(loopback_is_host(str_of(theirs[i])), "%s", theirs[i]);
+}
+
+Test(loopback, fields_that_a_proxy_adds)
+{
+    static const char *const proxies[] = {"Forwarded",
+                                          "via",
+                                          "X-Forwarded-For",
+                                          "x-forwarded-proto",
+                                          "X-FORWARDED",
+                                          "X-Real-IP",
+                                          "X-Client-IP",
+                                          "X-Cluster-Client-IP",
+                                          "X-Original-Forwarded-For",
+                                          "True-Client-IP",
+                                          "CF-Connecting-IP",
+                                          "Fastly-Client-IP",
+                                          "X-Envoy-External-Address",
+                                          "x-envoy-attempt-count",
+                                          "l5d-client-id"};
+    static const char *const others[] = {"",        "Host",       "Accept", "X-Real",
+                                         "Viaduct", "User-Agent", "X-For",  "Referer"};
+
+    for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++)
+        cr_expect(loopback_is_proxy_field(str_of(proxies[i])), "%s", proxies[i]);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        cr_expect_not(loopback_is_proxy_field(str_of(others[i])), "%s", others[i]);
 }

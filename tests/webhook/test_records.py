@@ -170,10 +170,11 @@ class DecisionLog(unittest.TestCase):
             self.assertNotIn(text, line)
 
 
-def get(port, path, host="localhost", address="127.0.0.1", method="GET"):
-    with socket.create_connection((address, port), timeout=10) as plain:
-        plain.sendall(("%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (
-            method, path, "Host: %s\r\n" % host if host is not None else "")).encode())
+def get(port, path, host="localhost", address="127.0.0.1", method="GET", fields="", source=None):
+    with socket.create_connection((address, port), timeout=10,
+                                  source_address=(source, 0) if source else None) as plain:
+        plain.sendall(("%s %s HTTP/1.1\r\n%s%sConnection: close\r\n\r\n" % (
+            method, path, "Host: %s\r\n" % host if host is not None else "", fields)).encode())
         return read_answer(plain)
 
 
@@ -276,6 +277,27 @@ class Denials(unittest.TestCase):
                 self.assertNotIn(b"payments", body)
             self.assertEqual(get(gate.admin, "/denials.json", address="::1")[0], 200)
             self.assertEqual(get(gate.admin, "/denials", "evil.example")[0], 403)
+
+    def test_what_a_proxy_forwards_has_no_access(self):
+        with Gate(admin="[::]:0") as gate:
+            ask(gate)
+            for path in ("/denials.json", "/denials"):
+                # the sidecar of a service mesh connects from 127.0.0.6
+                for source in ("127.0.0.6", "127.0.0.2", "127.0.1.1"):
+                    status, _, body = get(gate.admin, path, source=source)
+                    said = json.loads(body)["message"]
+                    self.assertEqual((status, said), (
+                        403, "denials are shown only to clients whose address is 127.0.0.1 or ::1: use kubectl "
+                             "port-forward, and keep the admin port out of the service mesh"), source)
+                for field in ("Forwarded: for=10.0.0.1", "X-Forwarded-For: 127.0.0.1",
+                              "x-forwarded-proto: http", "X-Real-IP: 127.0.0.1", "Via: 1.1 x", "via:",
+                              "X-Envoy-Attempt-Count: 1", "l5d-client-id: x"):
+                    status, _, body = get(gate.admin, path, fields=field + "\r\n")
+                    self.assertEqual((status, json.loads(body)["message"]), (
+                        403, "denials are not shown through a proxy, and a header field of this request (such as "
+                             "Forwarded, X-Forwarded-For or Via) names one: use kubectl port-forward"), field)
+            self.assertEqual(get(gate.admin, "/metrics", source="127.0.0.6")[0], 200)
+            self.assertEqual(get(gate.admin, "/denials.json", fields="X-Request-Id: 1\r\n")[0], 200)
 
     @unittest.skipIf(own_address() is None, "this host has no address but loopback")
     def test_another_host_has_no_access(self):

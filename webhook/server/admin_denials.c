@@ -28,17 +28,37 @@ static struct answer_text refuse(int status, const char *why, int *ret_status)
     return request_status_text(status, why);
 }
 
-/* The header Host is checked too: a browser on this host can be sent here by a page of another site
- * whose own name resolves to a loopback address (DNS rebinding). */
-static bool is_local(struct MHD_Connection *mhd)
+static enum MHD_Result find_proxy(void *found, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(bool *)found |= loopback_is_proxy_field(str_of(name));
+    return MHD_YES;
+}
+
+/* Why the client cannot see denials; NULL where it can. The header Host is checked too: a browser
+ * on this host can be sent here by a page of another site whose own name resolves to a loopback
+ * address (DNS rebinding). */
+static const char *why_not_local(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     struct str host =
         str_of(MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST));
+    bool proxied = false;
 
-    return info != NULL && loopback_is_address(info->client_addr) && str_present(host) &&
-           loopback_is_host(host);
+    if (info == NULL || !loopback_is_address(info->client_addr))
+        return "denials are shown only to clients whose address is 127.0.0.1 or ::1: use kubectl "
+               "port-forward, and keep the admin port out of the service mesh";
+    (void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, find_proxy, &proxied);
+    if (proxied)
+        return "denials are not shown through a proxy, and a header field of this request (such as "
+               "Forwarded, X-Forwarded-For or Via) names one: use kubectl port-forward";
+    if (!str_present(host) || !loopback_is_host(host))
+        return "denials are shown only under the name localhost or a loopback address: use kubectl "
+               "port-forward, and open http://localhost";
+    return NULL;
 }
 
 /* Everything before the first record. */
@@ -125,13 +145,10 @@ struct answer_text admin_denials(struct server *server, struct MHD_Connection *m
                                  int *ret_status)
 {
     bool as_page = strcmp(url, "/denials") == 0;
+    const char *why = why_not_local(mhd);
 
-    if (!is_local(mhd))
-        return refuse(
-            MHD_HTTP_FORBIDDEN,
-            "denials are shown to clients on this host only, under the name localhost: use "
-            "kubectl port-forward",
-            ret_status);
+    if (why != NULL)
+        return refuse(MHD_HTTP_FORBIDDEN, why, ret_status);
     if (server->shared.recorder == NULL)
         return refuse(MHD_HTTP_NOT_FOUND, "denials are not recorded", ret_status);
     if (as_page && server->options.denials_page == NULL)

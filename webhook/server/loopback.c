@@ -8,15 +8,13 @@
 
 #define LOOPBACK_NET 127
 
-static bool is_ipv4(const unsigned char *bytes)
-{
-    return bytes[0] == LOOPBACK_NET;
-}
+#define LOOPBACK_NET_SHIFT 24
 
-static bool is_ipv6(const struct in6_addr *address)
+static uint32_t mapped_ipv4(const struct in6_addr *address)
 {
-    return IN6_IS_ADDR_LOOPBACK(address) ||
-           (IN6_IS_ADDR_V4MAPPED(address) && is_ipv4(&address->s6_addr[12]));
+    const unsigned char *bytes = &address->s6_addr[12];
+
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
 bool loopback_is_address(const struct sockaddr *address)
@@ -27,16 +25,49 @@ bool loopback_is_address(const struct sockaddr *address)
         return false;
     if (address->sa_family == AF_INET) {
         const struct sockaddr_in *ipv4 = any;
-        uint32_t number = ntohl(ipv4->sin_addr.s_addr);
 
-        return number >> 24 == LOOPBACK_NET;
+        return ntohl(ipv4->sin_addr.s_addr) == INADDR_LOOPBACK;
     }
     if (address->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *ipv6 = any;
+        const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)any)->sin6_addr;
 
-        return is_ipv6(&ipv6->sin6_addr);
+        return IN6_IS_ADDR_LOOPBACK(ipv6) ||
+               (IN6_IS_ADDR_V4MAPPED(ipv6) && mapped_ipv4(ipv6) == INADDR_LOOPBACK);
     }
     return false;
+}
+
+bool loopback_is_proxy_field(struct str name)
+{
+    static const struct str names[] = {
+        {"forwarded", 9},
+        {"via", 3},
+        {"x-real-ip", 9},
+        {"x-client-ip", 11},
+        {"x-cluster-client-ip", 19},
+        {"x-original-forwarded-for", 24},
+        {"true-client-ip", 14},
+        {"cf-connecting-ip", 16},
+        {"fastly-client-ip", 16},
+    };
+    static const struct str prefixes[] = {{"x-forwarded", 11}, {"x-envoy-", 8}, {"l5d-", 4}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (str_equal_ascii_nocase(name, names[i]))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        if (str_starts_with_ascii_nocase(name, prefixes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The host that a client names can be any address of the net: `kubectl port-forward --address`
+ * listens on it. */
+static bool is_loopback_net(uint32_t ipv4)
+{
+    return ipv4 >> LOOPBACK_NET_SHIFT == LOOPBACK_NET;
 }
 
 static bool is_port(struct str s)
@@ -79,7 +110,9 @@ bool loopback_is_host(struct str host)
     memcpy(text, host.ptr, host.len);
     if (text[0] == '[' && text[host.len - 1] == ']') {
         text[host.len - 1] = '\0';
-        return inet_pton(AF_INET6, text + 1, &ipv6) == 1 && is_ipv6(&ipv6);
+        return inet_pton(AF_INET6, text + 1, &ipv6) == 1 &&
+               (IN6_IS_ADDR_LOOPBACK(&ipv6) ||
+                (IN6_IS_ADDR_V4MAPPED(&ipv6) && is_loopback_net(mapped_ipv4(&ipv6))));
     }
-    return inet_pton(AF_INET, text, &ipv4) == 1 && ntohl(ipv4.s_addr) >> 24 == LOOPBACK_NET;
+    return inet_pton(AF_INET, text, &ipv4) == 1 && is_loopback_net(ntohl(ipv4.s_addr));
 }
