@@ -5,6 +5,7 @@
 #include "webhook/cli/known.h"
 #include "webhook/commands/commands.h"
 #include "webhook/serve/serve.h"
+#include "webhook/util/heap.h"
 
 static const char *const level_names[] = {"error", "warn", "info", "debug", NULL};
 static const enum log_level levels[] = {LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO,
@@ -67,6 +68,7 @@ static int run(int argc, char **argv)
     if (serve.config_path == NULL)
         return options_refuse(argv[0], "--config FILE is needed");
     serve.level = levels[level];
+    heap_limit();
     return serve_run(&serve);
 }
 
