@@ -54,18 +54,19 @@ Test(answer, denies_with_a_status)
                          .finding_count = 2,
                          .violates_audit = true,
                          .violates_warn = true,
-                         .subject = STR("n/Pod/p")};
+                         .subject = STR("n/Pod/p-1"),
+                         .title = STR("n/Pod/p-*")};
 
     cr_assert_text(
         write_json(&arena, &d), HEAD
         "\"uid\":\"u\",\"allowed\":false,\"status\":{\"code\":403,\"reason\":\"Forbidden\","
-        "\"message\":\"n/Pod/p is refused: it cannot be judged\\ngate.annotation.unknown at k: "
+        "\"message\":\"n/Pod/p-* is refused: it cannot be judged\\ngate.annotation.unknown at k: "
         "m; do\\ngate.evidence.missing: n; do\"},\"auditAnnotations\":{\"outcome\":"
         "\"unusable\",\"findings\":\"[{\\\"code\\\":\\\"gate.annotation.unknown\\\","
         "\\\"message\\\":\\\"m; do\\\",\\\"place\\\":\\\"k\\\"},{\\\"code\\\":"
         "\\\"gate.evidence.missing\\\",\\\"message\\\":\\\"n; do\\\",\\\"place\\\":\\\"\\\"}]\","
         "\"violations\":\"gate.annotation.unknown,gate.evidence.missing\","
-        "\"subject\":\"n/Pod/p\"}}}");
+        "\"subject\":\"n/Pod/p-1\"}}}");
 }
 
 Test(answer, unavailable_has_retry_after)
@@ -132,7 +133,8 @@ static struct decision many_findings(struct arena *arena, size_t count, const ch
                              .judged = true,
                              .findings = findings,
                              .finding_count = count,
-                             .subject = STR("n/Pod/p")};
+                             .subject = STR("n/Pod/p"),
+                             .title = STR("n/Pod/p")};
 }
 
 static const char *repeat(struct arena *arena, const char *text, size_t count)
@@ -182,6 +184,45 @@ Test(answer, keeps_the_message_short)
     }
 }
 
+/* Retries of one controller give the same message, whatever name each object gets. The audit
+ * annotation has the name. */
+Test(answer, message_names_the_generate_name)
+{
+    static const struct {
+        const char *name; /* of the request */
+        const char *metadata;
+        const char *title;
+        const char *subject;
+    } rows[] = {
+        {"", "\"generateName\":\"cart-\"", "payments/Pod/cart-*", "payments/Pod/cart-*"},
+        {"cart-x", "\"name\":\"cart-x\",\"generateName\":\"cart-\"", "payments/Pod/cart-*",
+         "payments/Pod/cart-x"},
+        {"", "\"name\":\"cart-y\",\"generateName\":\"cart-\"", "payments/Pod/cart-*",
+         "payments/Pod/cart-y"},
+        {"cart", "\"name\":\"cart\",\"generateName\":\"\"", "payments/Pod/cart",
+         "payments/Pod/cart"},
+        {"", "\"labels\":{}", "payments/Pod/", "payments/Pod/"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct snapshot *world = helper_default_snapshot(&arena);
+        const struct helper_review review = {
+            .name = rows[i].name,
+            .object = arena_format(&arena, "{\"metadata\":{%s},\"spec\":{\"containers\":[{}]}}",
+                                   rows[i].metadata)
+                          .ptr};
+        struct exchange e = helper_exchange(&arena, world, &review);
+        struct str message = e.response->message;
+
+        cr_assert(!e.decision.allowed);
+        cr_assert(str_starts_with(message, arena_format(&arena, "%s is refused: ", rows[i].title)),
+                  "%zu: %.*s", i, (int)message.len, message.ptr);
+        cr_assert_text(helper_annotation(&arena, &e, "subject"), rows[i].subject);
+        snapshot_unref(world);
+    }
+}
+
 /* The advice follows the findings. */
 Test(answer, message_ends_with_the_advice)
 {
@@ -221,7 +262,7 @@ Test(answer, long_texts_are_cut_at_a_character)
     struct str message = {0}, warnings[ANSWER_MAX_WARNINGS] = {{0}};
     size_t count = 0;
 
-    d.subject = str_of(repeat(&arena, "\xC3\xA4", 5000));
+    d.title = str_of(repeat(&arena, "\xC3\xA4", 5000));
     cr_assert_eq(answer_message(&d, &arena, &message), 0);
     cr_assert_leq(message.len, ANSWER_MAX_MESSAGE_BYTES);
     check_text(message, true);

@@ -15,8 +15,8 @@
 #include "webhook/answer/hint.h"
 #include "webhook/util/clean.h"
 
-#define MAX_SUBJECT_BYTES 400 /* in a message; the audit annotation has the complete subject */
-#define MAX_LINE_BYTES 1024   /* so that the first finding always fits */
+#define MAX_TITLE_BYTES 400 /* in a message; the audit annotation has the complete subject */
+#define MAX_LINE_BYTES 1024 /* so that the first finding always fits */
 #define ADVICE_PREFIX "the plan would be ready: "
 #define MORE_BYTES 32 /* "… and 18446744073709551615 more" */
 
@@ -161,7 +161,7 @@ int answer_message(const struct decision *decision, struct arena *arena, struct 
     struct str message = {0};
     int r = 0;
 
-    buffer_add(&b, str_cut(decision->subject, MAX_SUBJECT_BYTES));
+    buffer_add(&b, str_cut(decision->title, MAX_TITLE_BYTES));
     buffer_add_format(&b, " is refused: %s", why(decision));
     clean_from(&b, 0);
     r = add_lines(&b, decision, arena);
@@ -235,13 +235,13 @@ static int warn_with_advice(const struct decision *d, struct arena *arena, struc
 static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
-    struct str subject = str_cut(d->subject, MAX_SUBJECT_BYTES);
+    struct str title = str_cut(d->title, MAX_TITLE_BYTES);
     size_t rows = row_count(d);
     struct str text =
         arena_format(arena,
                      d->would_deny_enforce ? "sandgate: pods of %.*s will be refused: %s"
                                            : "sandgate: %.*s would not be admitted: %s",
-                     (int)subject.len, subject.ptr, why(d));
+                     (int)title.len, title.ptr, why(d));
     int r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
 
     for (size_t i = 0; r == 0 && i < rows; i++) {

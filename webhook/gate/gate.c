@@ -55,26 +55,31 @@ static bool allows(const struct decision *d, bool enforced)
     return false;
 }
 
-static int make_subject(const struct review *review, struct arena *arena, struct str *ret_subject)
+/* `<namespace>/<kind>/<name>`; star: "*" after a generateName, otherwise "". */
+static struct str write_subject(const struct review *review, struct str name, const char *star,
+                                struct arena *arena)
+{
+    struct str kind = str_cut(review->kind_name, MAX_SUBJECT_PART_BYTES);
+    struct str where = str_cut(review->namespace_name, MAX_SUBJECT_PART_BYTES);
+
+    name = str_cut(name, MAX_SUBJECT_PART_BYTES);
+    return arena_format(arena, "%.*s/%.*s/%.*s%s", (int)where.len, where.len > 0 ? where.ptr : "",
+                        (int)kind.len, kind.ptr, (int)name.len, name.len > 0 ? name.ptr : "", star);
+}
+
+/* Each retry of a controller makes another name from the same generateName. A message with the name
+ * would be a new event each time, so the title has none. */
+static int make_subject(const struct review *review, struct arena *arena, struct decision *d)
 {
     const cJSON *object = review->operation == REVIEW_DELETE ? review->old_object : review->object;
     const cJSON *metadata = tree_get(object, "metadata");
-    struct str name = review->name;
-    struct str kind = str_cut(review->kind_name, MAX_SUBJECT_PART_BYTES);
-    struct str where = str_cut(review->namespace_name, MAX_SUBJECT_PART_BYTES);
-    const char *star = "";
+    struct str base = tree_get_text(metadata, "generateName");
+    struct str name = review->name.len > 0 ? review->name : tree_get_text(metadata, "name");
 
-    if (name.len == 0)
-        name = tree_get_text(metadata, "name");
-    if (name.len == 0) {
-        name = tree_get_text(metadata, "generateName");
-        star = name.len > 0 ? "*" : "";
-    }
-    name = str_cut(name, MAX_SUBJECT_PART_BYTES);
-    *ret_subject =
-        arena_format(arena, "%.*s/%.*s/%.*s%s", (int)where.len, where.len > 0 ? where.ptr : "",
-                     (int)kind.len, kind.ptr, (int)name.len, name.len > 0 ? name.ptr : "", star);
-    return str_present(*ret_subject) ? 0 : -ENOMEM;
+    d->title = base.len > 0 ? write_subject(review, base, "*", arena)
+                            : write_subject(review, name, "", arena);
+    d->subject = name.len > 0 ? write_subject(review, name, "", arena) : d->title;
+    return str_present(d->title) && str_present(d->subject) ? 0 : -ENOMEM;
 }
 
 /* Section 3, first row: the gate does not judge this kind, operation or subresource. */
@@ -335,7 +340,7 @@ int gate_decide(const struct review *review, const struct snapshot *snapshot, st
         *reterr_what = bad;
         return -EBADMSG;
     }
-    r = make_subject(review, arena, &d.subject);
+    r = make_subject(review, arena, &d);
     if (r < 0)
         return r;
     if (is_other_request(review))

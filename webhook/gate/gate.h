@@ -100,7 +100,8 @@ struct decision {
     struct gate_expiry expiries[GATE_MAX_EXPIRIES];
     size_t expiry_count;
     struct str error;   /* `enforce=<value>,…`; absent if all labels are valid */
-    struct str subject; /* `<namespace>/<kind>/<name>` */
+    struct str subject; /* `<namespace>/<kind>/<name>`, and `<generateName>*` without a name */
+    struct str title;   /* the same in messages: with `<generateName>*` wherever there is one */
 
     /* a watched cluster may be ahead of the snapshot: if one of these is set, the caller must ask
      * the API server before the decision is final (section 4) */
