@@ -2,6 +2,7 @@
 /* test_gate_rows - section 3: which requests are judged, and the order of its rows. */
 
 #include <criterion/criterion.h>
+#include <errno.h>
 
 #include "helper.h"
 
@@ -283,6 +284,10 @@ Test(gate_rows, levels_times_managed_times_controllers)
         denied = judged && enforce >= judged_from &&
                  !(mode > 0 && policy.controllers == CONTROLLERS_WARN);
         cr_assert_eq(d->judged, judged, "%d", n);
+        cr_assert_eq(d->cannot_deny,
+                     enforce < judged_from ||
+                         (mode > 0 && policy.controllers != CONTROLLERS_ENFORCE),
+                     "%d", n);
         cr_assert_eq(d->allowed, !denied, "%d", n);
         cr_assert_eq(d->violates_warn, judged && warn >= judged_from, "%d", n);
         cr_assert_eq(d->violates_audit, judged && audit >= judged_from, "%d", n);
@@ -300,6 +305,61 @@ Test(gate_rows, levels_times_managed_times_controllers)
 }
 
 /* On UPDATE, either object makes the pod managed. Unreadable annotations count as managed. */
+/* Without the labels of the namespace, something could always deny; a request that needs no levels
+ * is not left undecided either. */
+Test(gate_rows, an_unknown_namespace_could_deny)
+{
+    cleanup_arena struct arena arena = {0};
+    struct snapshot *snapshot = helper_default_snapshot(&arena);
+    static const struct helper_review reviews[] = {
+        {.object = PLAIN_POD, .namespace_name = "unseen"},
+        {.object = "{\"spec\":{\"template\":" BAD_POD "}}",
+         .group = "batch",
+         .kind = "Job",
+         .namespace_name = "unseen"},
+        {.object = PLAIN_POD, .old = PLAIN_POD},
+        {.object = PLAIN_POD, .subresource = "status"},
+        {.object = MIRROR_POD, NODE},
+    };
+
+    for (size_t i = 0; i < sizeof(reviews) / sizeof(reviews[0]); i++) {
+        struct exchange e = helper_exchange(&arena, snapshot, &reviews[i]);
+        struct decision left = {0};
+
+        cr_assert(!e.decision.cannot_deny, "%zu", i);
+        cr_assert_eq(gate_undecided(&e.decision, &left), -EINVAL);
+        cr_assert(!left.allowed);
+        exchange_leave_undecided(&arena, &e);
+        cr_assert(e.status == 500 && !e.decided && !e.decision.allowed);
+    }
+    snapshot_unref(snapshot);
+}
+
+/* The answer of a stale snapshot where nothing could deny: one warning, and what is known. */
+Test(gate_rows, left_undecided_is_allowed_with_one_warning)
+{
+    cleanup_arena struct arena arena = {0};
+    const struct helper_labels labels[] = {{.name = "payments", .enforce = "none", .warn = "often"},
+                                           {0}};
+    const struct policy policy = policy_defaults();
+    struct snapshot *snapshot = helper_snapshot(&arena, &policy, labels, NULL);
+    const struct helper_review review = {.object = BAD_POD};
+    struct exchange e = helper_exchange(&arena, snapshot, &review);
+
+    exchange_leave_undecided(&arena, &e);
+    cr_assert(e.status == 200 && e.decided && e.decision.allowed && !e.decision.judged);
+    cr_assert_eq(e.decision.outcome, OUTCOME_LEFT_UNDECIDED);
+    cr_assert_eq(e.decision.levels.enforce, LEVEL_NONE);
+    cr_assert_text(e.body,
+                   "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
+                   "\"response\":{\"uid\":\"u-1\",\"allowed\":true,\"warnings\":["
+                   "\"sandgate: payments/Pod/p was not evaluated: the API server has sent the gate "
+                   "nothing for longer than evidence.maxStaleSeconds; by the last known labels, "
+                   "nothing denies it\"],\"auditAnnotations\":{\"outcome\":\"undecided\","
+                   "\"subject\":\"payments/Pod/p\",\"error\":\"warn=often\"}}}");
+    snapshot_unref(snapshot);
+}
+
 Test(gate_rows, managed_by_either_object)
 {
     cleanup_arena struct arena arena = {0};

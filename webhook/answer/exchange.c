@@ -60,6 +60,27 @@ void exchange_deny(int code, struct str message, struct arena *arena, struct exc
         *exchange = denied;
 }
 
+void exchange_leave_undecided(struct arena *arena, struct exchange *exchange)
+{
+    struct exchange left = {
+        .status = HTTP_OK,
+        .format = exchange->format,
+        .decided = true,
+        .review = exchange->review,
+    };
+    int r = gate_undecided(&exchange->decision, &left.decision);
+
+    if (r == 0)
+        r = answer_make(&left.decision, left.review.uid, arena, &left.response);
+    if (r == 0)
+        r = answer_write_response(left.response, left.format, arena, &left.body);
+    if (r < 0)
+        refuse(HTTP_INTERNAL_ERROR, STR("the request could not be decided: out of memory"), arena,
+               exchange);
+    else
+        *exchange = left;
+}
+
 void exchange_review(struct str body, enum document_syntax syntax, enum answer_format format,
                      const struct snapshot *snapshot, struct moment now, struct arena *arena,
                      struct exchange *ret_exchange)

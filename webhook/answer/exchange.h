@@ -38,6 +38,11 @@ void exchange_review(struct str body, enum document_syntax syntax, enum answer_f
                      const struct snapshot *snapshot, struct moment now, struct arena *arena,
                      struct exchange *ret_exchange) __attribute__((nonnull));
 
+/* Replaces the decision of an exchange, which cannot deny (cannot_deny), with an admission without
+ * a decision: outcome `undecided`. A failure becomes status 500. */
+void exchange_leave_undecided(struct arena *arena, struct exchange *exchange)
+    __attribute__((nonnull));
+
 /* Replaces the decision of an exchange with a denial with code 503 or 504, because it could not be
  * confirmed in time. Of the decision, only subject and levels are kept. */
 void exchange_deny(int code, struct str message, struct arena *arena, struct exchange *exchange)

@@ -16,7 +16,8 @@
 #include "webhook/util/clean.h"
 
 #define MAX_TITLE_BYTES 400 /* in a message; the audit annotation has the complete subject */
-#define MAX_LINE_BYTES 1024 /* so that the first finding always fits */
+#define MAX_SUBJECT_IN_WARNING_BYTES 100 /* where the rest of the warning must be shown too */
+#define MAX_LINE_BYTES 1024              /* so that the first finding always fits */
 #define ADVICE_PREFIX "the plan would be ready: "
 #define MORE_BYTES 32 /* "… and 18446744073709551615 more" */
 
@@ -65,6 +66,7 @@ static const char *why(const struct decision *d)
     case OUTCOME_UNMANAGED:
     case OUTCOME_UNCHANGED:
     case OUTCOME_NOT_EVALUATED:
+    case OUTCOME_LEFT_UNDECIDED:
         break;
     }
     return "it was not decided";
@@ -258,6 +260,20 @@ static int warn_of_findings(const struct decision *d, struct arena *arena, struc
     return r == 0 && *count < ANSWER_MAX_WARNINGS ? warn_with_advice(d, arena, warnings, count) : r;
 }
 
+/* The one warning of a request that was allowed without a decision. */
+static int warn_of_no_decision(const struct decision *d, struct arena *arena, struct str *warnings,
+                               size_t *count)
+{
+    struct str subject = str_cut(d->subject, MAX_SUBJECT_IN_WARNING_BYTES);
+    struct str text = arena_format(
+        arena,
+        "sandgate: %.*s was not evaluated: the API server has sent the gate nothing for longer "
+        "than evidence.maxStaleSeconds; by the last known labels, nothing denies it",
+        (int)subject.len, subject.ptr);
+
+    return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+}
+
 int answer_warnings(const struct decision *decision, struct arena *arena,
                     struct str ret_warnings[static ANSWER_MAX_WARNINGS], size_t *ret_count)
 {
@@ -268,6 +284,8 @@ int answer_warnings(const struct decision *decision, struct arena *arena,
         r = warn_of_expiries(decision, arena, ret_warnings, &count);
     if (r == 0 && decision->allowed && (decision->violates_warn || decision->would_deny_enforce))
         r = warn_of_findings(decision, arena, ret_warnings, &count);
+    if (r == 0 && decision->allowed && decision->outcome == OUTCOME_LEFT_UNDECIDED)
+        r = warn_of_no_decision(decision, arena, ret_warnings, &count);
     if (r == 0)
         *ret_count = count;
     return r;

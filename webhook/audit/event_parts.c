@@ -31,7 +31,7 @@ static const struct {
     {.outcome = OUTCOME_UNMANAGED},
     {.outcome = OUTCOME_UNCHANGED},
     {.outcome = OUTCOME_NOT_EVALUATED},
-    {.outcome = OUTCOME_UNDECIDED},
+    {.outcome = OUTCOME_LEFT_UNDECIDED},
 };
 
 #define OUTCOME_COUNT (sizeof(outcomes) / sizeof(outcomes[0]))

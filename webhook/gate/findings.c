@@ -64,6 +64,7 @@ const char *gate_outcome_text(enum gate_outcome outcome)
         [OUTCOME_UNMANAGED] = "unmanaged",
         [OUTCOME_UNCHANGED] = "unchanged",
         [OUTCOME_NOT_EVALUATED] = "not_evaluated",
+        [OUTCOME_LEFT_UNDECIDED] = "undecided",
     };
 
     return (unsigned)outcome < sizeof(texts) / sizeof(texts[0]) ? texts[outcome] : "undecided";

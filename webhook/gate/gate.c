@@ -49,6 +49,8 @@ static bool allows(const struct decision *d, bool enforced)
     case OUTCOME_BLOCKED:
     case OUTCOME_UNUSABLE:
         return d->judged && !enforced;
+    case OUTCOME_LEFT_UNDECIDED:
+        return d->cannot_deny && !d->judged && !enforced;
     case OUTCOME_UNDECIDED:
         break;
     }
@@ -250,6 +252,14 @@ static int judge(struct judgement *j, struct decision *d)
     return gate_note_expiries(j, d);
 }
 
+/* Only a controller of the configuration `controllers: enforce` is denied; a pod always can be. */
+static bool can_deny(const struct review *review, const struct policy *policy,
+                     const struct judging *judging)
+{
+    return judging->enforce &&
+           (!is_controller(review) || policy->controllers == CONTROLLERS_ENFORCE);
+}
+
 /* Rows two to six. A request that none of them answers is judged. */
 static int decide_row(struct judgement *j, struct decision *d, struct judging *ret_judging)
 {
@@ -281,6 +291,12 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
     if (r < 0)
         return r;
     managed = is_managed(&j->pod) || (update && is_managed(&j->old));
+    *ret_judging = (struct judging){
+        .enforce = judges(d->levels.enforce, managed),
+        .warn = judges(d->levels.warn, managed),
+        .audit = judges(d->levels.audit, managed),
+    };
+    d->cannot_deny = !d->namespace_unseen && !can_deny(review, j->policy, ret_judging);
     if (all_levels_are(&d->levels, LEVEL_NONE) ||
         (is_controller(review) && j->policy->controllers == CONTROLLERS_NONE)) {
         d->outcome = OUTCOME_NOT_EVALUATED;
@@ -290,11 +306,6 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
         d->outcome = OUTCOME_UNMANAGED;
         return 0;
     }
-    *ret_judging = (struct judging){
-        .enforce = judges(d->levels.enforce, managed),
-        .warn = judges(d->levels.warn, managed),
-        .audit = judges(d->levels.audit, managed),
-    };
     return judge(j, d);
 }
 
@@ -302,11 +313,11 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
 static void apply_levels(const struct review *review, const struct policy *policy,
                          const struct judging *judging, struct decision *d)
 {
-    bool only_warns = is_controller(review) && policy->controllers == CONTROLLERS_WARN;
+    bool enforced = can_deny(review, policy, judging);
     bool violates = d->judged && !allows(d, true);
 
-    d->allowed = allows(d, judging->enforce && !only_warns);
-    d->would_deny_enforce = violates && judging->enforce && only_warns;
+    d->allowed = allows(d, enforced);
+    d->would_deny_enforce = violates && judging->enforce && !enforced;
     d->violates_warn = violates && judging->warn;
     d->violates_audit = violates && judging->audit;
 }
@@ -321,6 +332,23 @@ static const char *why_bad(const struct review *review)
     if (review->kind != WORKLOAD_NONE && review->namespace_name.len == 0)
         return "request.namespace must not be empty for this kind";
     return NULL;
+}
+
+int gate_undecided(const struct decision *seen, struct decision *ret_decision)
+{
+    struct decision d = {
+        .outcome = OUTCOME_LEFT_UNDECIDED,
+        .cannot_deny = seen->cannot_deny,
+        .levels = seen->levels,
+        .error = seen->error,
+        .subject = seen->subject,
+    };
+
+    d.allowed = allows(&d, false);
+    if (!d.allowed)
+        return -EINVAL;
+    *ret_decision = d;
+    return 0;
 }
 
 int gate_decide(const struct review *review, const struct snapshot *snapshot, struct moment now,

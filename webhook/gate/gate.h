@@ -58,6 +58,7 @@ enum gate_outcome {
     OUTCOME_UNMANAGED,
     OUTCOME_UNCHANGED,
     OUTCOME_NOT_EVALUATED,
+    OUTCOME_LEFT_UNDECIDED, /* gate_undecided() */
 };
 
 struct gate_finding {
@@ -81,7 +82,7 @@ struct gate_expiry {
 
 /* The decision with its reasons, and everything that the response and the records need. */
 struct decision {
-    bool allowed; /* set by gate_decide() alone */
+    bool allowed; /* set by gate_decide() and gate_undecided() alone */
     enum gate_outcome outcome;
     struct levels levels;    /* LEVEL_UNSET if they were not needed */
     bool judged;             /* the last row of section 3 applies */
@@ -107,10 +108,19 @@ struct decision {
      * the API server before the decision is final (section 4) */
     bool namespace_unseen; /* levels were needed, and the snapshot does not have the Namespace */
     bool evidence_missed;  /* there is an identity, and no evidence for it is in use */
+
+    /* by the levels of a Namespace that the snapshot has, nothing can deny this request: it is a
+     * controller that is only warned about, or no level of enforce judges it */
+    bool cannot_deny;
 };
 
 int gate_decide(const struct review *review, const struct snapshot *snapshot, struct moment now,
                 struct arena *arena, struct decision *ret_decision, const char **reterr_what)
+    __attribute__((warn_unused_result, nonnull));
+
+/* Allows a request without an answer, where the snapshot is too old to decide and nothing could
+ * have denied it. Of `seen`, subject, levels and error are kept. -EINVAL where something could. */
+int gate_undecided(const struct decision *seen, struct decision *ret_decision)
     __attribute__((warn_unused_result, nonnull));
 
 /* Static texts, never NULL. A hint is what to do about findings of this code in general, for
