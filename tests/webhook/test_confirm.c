@@ -16,6 +16,16 @@ static const struct row {
     const char *open;
     bool depends; /* whether the decision depends on the snapshot */
 } rows[] = {
+    {{.allowed = true, .outcome = OUTCOME_UNMANAGED, LOOKED, .cannot_deny = true}, "", true},
+    {{.allowed = true,
+      .outcome = OUTCOME_NEEDS_MORE_EVIDENCE,
+      LOOKED,
+      .judged = true,
+      .evidence_missed = true,
+      .violates_warn = true,
+      .cannot_deny = true},
+     "e",
+     true},
     {{.allowed = true, .outcome = OUTCOME_NOT_EVALUATED}, "", false},
     {{.allowed = true, .outcome = OUTCOME_UNCHANGED}, "", false},
     {{.allowed = true, .outcome = OUTCOME_EXEMPT, .exempt_by_configuration = true}, "", false},
@@ -76,9 +86,13 @@ static enum cluster_question question_of(char letter)
                                             : CLUSTER_FRESH;
 }
 
-/* Expects these questions, letter by letter. */
-static struct confirm wanted_of(const char *open, const struct confirm_history *history)
+/* Expects these questions, letter by letter. `leave`: nothing could deny, so that the question of
+ * freshness is not asked. */
+static struct confirm wanted_of(const char *open, bool leave, const struct confirm_history *history)
 {
+    if (leave && *open == 'F' &&
+        !(history->asked[CLUSTER_FRESH] && history->results[CLUSTER_FRESH] == 0))
+        return (struct confirm){.step = CONFIRM_LEAVE};
     for (; *open != '\0'; open++) {
         enum cluster_question q = question_of(*open);
 
@@ -119,7 +133,7 @@ Test(confirm, asks_what_is_open_and_each_question_once)
 
             (void)snprintf(open, sizeof(open), "%s%s", stale && rows[i].depends ? "F" : "",
                            rows[i].open);
-            wanted = wanted_of(open, &history);
+            wanted = wanted_of(open, rows[i].decision.cannot_deny, &history);
             cr_assert_eq(got.step, wanted.step, "row %zu, history %u", i, n);
             cr_assert_eq(got.question, wanted.question, "row %zu, history %u", i, n);
             cr_assert_eq(got.result, wanted.result, "row %zu, history %u", i, n);

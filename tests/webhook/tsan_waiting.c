@@ -13,11 +13,11 @@
 #include "fake_cluster.h"
 #include "k8s/util/clock.h"
 #include "thread_client.h"
+#include "waiting_world.h"
 
 #define CROWD 64
 #define SLOTS 128                /* half of them can wait */
 #define SLOW_MACHINE_MSEC 600000 /* longer than any step takes on a busy machine */
-#define HEX "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW "2026-03-01T12:00:00Z"
 
 /* Replaces the runtime of a running gate. */
@@ -39,63 +39,6 @@ struct scene {
     char answer[THREAD_CLIENT_MAX_ANSWER];
 };
 
-static const cJSON *read_json(struct arena *arena, const char *json)
-{
-    const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW};
-    struct document_error error = {0};
-    cJSON *tree = NULL;
-
-    must(document_read(str_of(json), &options, arena, &tree, &error) == 0, "a document reads");
-    return tree;
-}
-
-static struct moment moment_of(const char *text)
-{
-    struct moment moment = {0};
-
-    must(moment_read(str_of(text), &moment), text);
-    return moment;
-}
-
-/* Requirements of acme/app@1.0.0 as if signed. The reference is never released. */
-static const struct evidence *make_evidence(struct arena *arena)
-{
-    static const struct str images[] = {STR_INIT("sha256:" HEX)}, keys[] = {STR_INIT("k1")};
-    struct evidence *e = arena_alloc(arena, 1, sizeof(*e));
-
-    must(e != NULL, "memory");
-    *e = (struct evidence){.count = {1},
-                           .namespace_name = STR("payments"),
-                           .name = STR("app"),
-                           .digest = STR("sha256:" HEX),
-                           .key_ids = {.items = keys, .count = 1},
-                           .state = EVIDENCE_VALID,
-                           .kind = EVIDENCE_REQUIREMENTS,
-                           .images = {.items = images, .count = 1},
-                           .skill_ref = STR("acme/app@1.0.0"),
-                           .observed_at = moment_of("2026-02-28T12:00:00Z")};
-    e->requirements =
-        read_json(arena, "{\"source_ref\":\"git:acme/app@1\",\"source_digest\":\"sha256:" HEX
-                         "\",\"observed_at\":\"2026-02-28T12:00:00Z\"}");
-    return e;
-}
-
-static struct snapshot *make_snapshot(struct arena *arena, bool with_namespace, bool with_evidence)
-{
-    const struct namespace_labels labels = {.name = STR("payments"), .enforce = STR("annotated")};
-    struct policy policy = policy_defaults();
-    struct snapshot_builder *builder = NULL;
-    struct snapshot *snapshot = NULL;
-
-    must(snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder) == 0, "a builder");
-    if (with_namespace)
-        must(snapshot_builder_add_namespace(builder, &labels) == 0, "a namespace");
-    if (with_evidence)
-        must(snapshot_builder_add_evidence(builder, make_evidence(arena)) == 0, "evidence");
-    must(snapshot_builder_finish(builder, &snapshot) == 0, "a snapshot");
-    return snapshot;
-}
-
 static struct snapshot *scene_snapshot(struct runtime *runtime)
 {
     return snapshot_store_get(runtime->store);
@@ -103,7 +46,7 @@ static struct snapshot *scene_snapshot(struct runtime *runtime)
 
 static struct moment scene_now(void)
 {
-    return moment_of(NOW);
+    return waiting_moment(NOW);
 }
 
 static int scene_ask(struct runtime *runtime, enum cluster_question question,
@@ -145,7 +88,7 @@ static char *make_review(const char *namespace_name, const char *metadata, const
         "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
         "\"uid\":\"u-1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},%s"
         "\"namespace\":\"%s\",\"operation\":\"CREATE\",\"object\":{\"metadata\":{%s},\"spec\":{"
-        "\"containers\":[{\"image\":\"registry.example.test/app@sha256:" HEX "\"}]}}}}",
+        "\"containers\":[{\"image\":\"registry.example.test/app@sha256:" WAITING_HEX "\"}]}}}}",
         more, namespace_name, metadata);
     must(length < 2048, "a review fits");
     if (bytes > length)
@@ -301,6 +244,30 @@ static void play_namespace(struct scene *scene)
     ask_with(scene, make_review("../secrets", managed, "", 0), "30s");
     must_be_denied(scene, 503, "ServiceUnavailable", "the API server has no namespace ../secrets");
     must_have_asked(scene, 0, 0, 0);
+}
+
+/* Nothing could deny: allowed at once, also where no answer would come. */
+static void play_stale_and_lenient(struct scene *scene)
+{
+    static const char *const metadata[] = {managed, ""};
+
+    scene_know(scene, scene->complete);
+    fake_cluster_be_stale(&scene->runtime.fake);
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_EVIDENCE, (struct fake_answer){.never = true});
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.never = true});
+    for (size_t i = 0; i < 2; i++) {
+        ask_with(scene, make_review("trial", metadata[i], "", 0), "30s");
+        must_be_allowed(scene);
+        must_say(scene, "\"warnings\":[\"sandgate: trial/Pod/ was not evaluated: ");
+        must_say(scene, "\"outcome\":\"undecided\"");
+    }
+    must_have_asked(scene, 0, 0, 0);
+
+    /* a namespace that was never seen is not taken for a lenient one */
+    fake_cluster_play(&scene->runtime.fake, CLUSTER_FRESH, (struct fake_answer){.result = -EIO});
+    ask_with(scene, make_review("unseen", "", "", 0), "5s");
+    must_be_denied(scene, 503, "ServiceUnavailable", "evidence.maxStaleSeconds");
+    must_have_asked(scene, 0, 0, 1);
 }
 
 static void play_stale(struct scene *scene)
@@ -477,14 +444,15 @@ int main(void)
     thread_client_make_files(&files);
     must(snapshot_store_new(&scene.runtime.store) == 0, "a store");
     must(tls_new(&files.files, &scene.arena, &scene.tls, &reason) == 0, "credentials");
-    scene.empty = make_snapshot(&scene.arena, false, false);
-    scene.bare = make_snapshot(&scene.arena, true, false);
-    scene.complete = make_snapshot(&scene.arena, true, true);
+    scene.empty = waiting_snapshot(&scene.arena, false, false);
+    scene.bare = waiting_snapshot(&scene.arena, true, false);
+    scene.complete = waiting_snapshot(&scene.arena, true, true);
     fake_cluster_start(&scene.runtime.fake, scene.runtime.store);
     scene_open(&scene);
     play_evidence(&scene);
     play_failures(&scene);
     play_namespace(&scene);
+    play_stale_and_lenient(&scene);
     play_stale(&scene);
     play_leaver(&scene);
     play_crowd(&scene);

@@ -39,6 +39,10 @@ bool await_is_needed(struct await *await, struct server_shared *shared, struct e
     }
     if (next.step == CONFIRM_FINAL)
         return false;
+    if (next.step == CONFIRM_LEAVE) {
+        exchange_leave_undecided(arena, exchange);
+        return false;
+    }
     if (next.step == CONFIRM_ASK) {
         assert(!await->history.asked[next.question]); /* each is asked once */
         await->question = next.question;

@@ -58,6 +58,8 @@ struct confirm confirm_next(const struct decision *decision, bool stale,
 {
     enum cluster_question question = open_question(decision, stale, history);
 
+    if (question == CLUSTER_FRESH && decision->cannot_deny)
+        return (struct confirm){.step = CONFIRM_LEAVE};
     if (question == NO_QUESTION)
         return (struct confirm){.step = CONFIRM_FINAL};
     if (!history->asked[question])

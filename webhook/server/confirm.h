@@ -33,6 +33,7 @@ enum confirm_step {
     CONFIRM_DENY = 0, /* the question is open and cannot be asked again */
     CONFIRM_ASK,      /* wait for the answer, then decide again */
     CONFIRM_FINAL,    /* no question is open: the decision is the answer */
+    CONFIRM_LEAVE,    /* the snapshot is stale, and nothing can deny: allow without a decision */
 };
 
 struct confirm {
@@ -41,7 +42,8 @@ struct confirm {
     int result;                     /* DENY: the reason; 0: there is no such Namespace */
 };
 
-/* stale: the API server sent nothing for evidence.maxStaleSeconds. */
+/* A stale snapshot delays nobody whom no level can deny: such a request is not asked for.
+ * stale: the API server sent nothing for evidence.maxStaleSeconds. */
 struct confirm confirm_next(const struct decision *decision, bool stale,
                             const struct confirm_history *history)
     __attribute__((warn_unused_result, nonnull));
