@@ -24,7 +24,8 @@
  *            redirect is not followed: it is a response with a reason.
  * Ownership  the texts of a reply are stored in the arena that is given with the call. Before
  *            api_free() all its loops must be freed, and calls in other threads must have ended.
- * Units      deadlines are milliseconds of the monotonic clock (clock_msec()).
+ * Units      deadlines are milliseconds of the monotonic clock (clock_msec()); idle_sec is an age,
+ *            so a connection that was silent while the machine was suspended ends afterwards.
  */
 
 #include <stdbool.h>

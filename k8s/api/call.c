@@ -33,7 +33,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     struct api_call *call = context;
 
     (void)bytes;
-    call->last_byte_msec = clock_msec();
+    call->last_byte_msec = clock_age_msec();
     return size * count;
 }
 
@@ -76,7 +76,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
     int status = status_of(call);
 
     (void)size; /* always 1 */
-    call->last_byte_msec = clock_msec();
+    call->last_byte_msec = clock_age_msec();
     if (call->dropped)
         return CURL_WRITEFUNC_ERROR;
     if (count == 0)
@@ -112,7 +112,7 @@ int api_call_new(struct api *api, const struct api_request *request, struct aren
         return -ENOMEM;
     call->arena = arena != NULL ? arena : &call->own;
     call->request = *request;
-    call->last_byte_msec = clock_msec();
+    call->last_byte_msec = clock_age_msec();
     call->easy = curl_easy_init();
     if (call->easy == NULL || !copy_text(&call->own, &call->request.path) ||
         !copy_text(&call->own, &call->request.content_type) ||
@@ -263,7 +263,7 @@ int api_call_prepare(struct api *api, struct api_call *call)
 {
     int r = 0;
 
-    call->last_byte_msec = clock_msec();
+    call->last_byte_msec = clock_age_msec();
     if (!call->retried) /* else api_call_retry() has set the new token */
         r = api_token_take(api, false, &call->own, &call->token);
     if (r == 0 && call->identity == NULL)

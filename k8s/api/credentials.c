@@ -184,7 +184,7 @@ static void refresh_identity(struct api *api)
 struct api_identity *api_identity_take(struct api *api)
 {
     struct api_identity *identity = NULL;
-    uint64_t now_msec = clock_msec();
+    uint64_t now_msec = clock_age_msec();
 
     (void)pthread_mutex_lock(&api->mutex);
     if (api->identity != NULL) {
@@ -245,7 +245,7 @@ static int read_token(struct api *api)
 
 int api_token_take(struct api *api, bool refused, struct arena *arena, struct str *ret_token)
 {
-    uint64_t now_msec = clock_msec();
+    uint64_t now_msec = clock_age_msec();
     struct str token = {0};
     int r = 0;
 
@@ -380,7 +380,7 @@ static int init_identity(struct api *api, const struct access *access, struct st
             return -ENOMEM;
         api->certificate_stamp = read_stamp(api->certificate_file);
         api->key_stamp = read_stamp(api->key_file);
-        api->identity_msec = clock_msec();
+        api->identity_msec = clock_age_msec();
     }
     return make_identity(api, access->certificate_pem, access->key_pem, &api->identity);
 }

@@ -63,10 +63,10 @@ struct api {
 
     pthread_mutex_t mutex;         /* guards all members below */
     char *token;                   /* owned; NULL: none */
-    uint64_t token_msec;           /* time of the last read of its file; 0: never */
+    uint64_t token_msec;           /* of clock_age_msec(): last read of its file; 0: never */
     int token_error;               /* result of the last read */
     struct api_identity *identity; /* NULL: none */
-    uint64_t identity_msec;        /* time of the last check of its files */
+    uint64_t identity_msec;        /* of clock_age_msec(): last check of its files */
     struct api_stamp certificate_stamp, key_stamp;
     unsigned serial; /* number of memory files made */
     struct api_loop *idle[API_MAX_IDLE_LOOPS];
@@ -94,7 +94,7 @@ struct api_call {
     size_t len, capacity;
     bool truncated;          /* the body exceeded API_MAX_STATUS_BYTES */
     int failure;             /* error of a callback; 0: none */
-    uint64_t last_byte_msec; /* time of the last byte */
+    uint64_t last_byte_msec; /* of clock_age_msec(): the last byte */
 };
 
 /* ---- credentials.c ---- */

@@ -135,15 +135,24 @@ static void end_call(struct api_loop *loop, struct api_call *call, int result)
     api_call_free(loop->api, call);
 }
 
-/* The time at which a call is ended: its deadline or its idle limit; 0: never. */
-static uint64_t end_msec_of(const struct api_call *call)
+static uint64_t left_msec(uint64_t end_msec, uint64_t now_msec)
 {
-    uint64_t limit_msec = call->request.deadline_msec;
-    uint64_t idle_msec = call->last_byte_msec + (uint64_t)call->request.idle_sec * 1000;
+    return end_msec > now_msec ? end_msec - now_msec : 0;
+}
 
-    if (call->request.idle_sec > 0 && (limit_msec == 0 || idle_msec < limit_msec))
-        limit_msec = idle_msec;
-    return limit_msec;
+/* How long until a call is ended by its deadline or its idle limit; UINT64_MAX: it is not. */
+static uint64_t left_of(const struct api_call *call)
+{
+    const struct api_request *request = &call->request;
+    uint64_t left = UINT64_MAX;
+    uint64_t idle = UINT64_MAX;
+
+    if (request->deadline_msec != 0)
+        left = left_msec(request->deadline_msec, clock_msec());
+    if (request->idle_sec != 0)
+        idle =
+            left_msec(call->last_byte_msec + (uint64_t)request->idle_sec * 1000, clock_age_msec());
+    return idle < left ? idle : left;
 }
 
 static struct api_call *find_new(struct api_loop *loop)
@@ -164,11 +173,11 @@ static size_t count_new(const struct api_loop *loop)
     return count;
 }
 
-static struct api_call *find_late(struct api_loop *loop, uint64_t now_msec)
+static struct api_call *find_late(struct api_loop *loop)
 {
     struct api_call *call = loop->first;
 
-    while (call != NULL && (end_msec_of(call) == 0 || now_msec < end_msec_of(call)))
+    while (call != NULL && left_of(call) > 0)
         call = call->next;
     return call;
 }
@@ -237,23 +246,20 @@ static int drive(struct api_loop *loop)
         return code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO;
     free_dropped(loop);
     end_finished(loop);
-    while ((late = find_late(loop, clock_msec())) != NULL)
+    while ((late = find_late(loop)) != NULL)
         end_call(loop, late, -ETIMEDOUT);
     return 0;
 }
 
 static int wait_msec(struct api_loop *loop, uint32_t timeout_msec)
 {
-    uint64_t now_msec = clock_msec();
     uint64_t wait = timeout_msec < INT_MAX ? timeout_msec : INT_MAX;
 
     for (const struct api_call *call = loop->first; call != NULL; call = call->next) {
-        uint64_t limit_msec = end_msec_of(call);
+        uint64_t left = call->added ? left_of(call) : 0;
 
-        if (!call->added || (limit_msec != 0 && limit_msec <= now_msec))
-            return 0;
-        if (limit_msec != 0 && limit_msec - now_msec < wait)
-            wait = limit_msec - now_msec;
+        if (left < wait)
+            wait = left;
     }
     return (int)wait;
 }

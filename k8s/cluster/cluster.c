@@ -317,14 +317,14 @@ bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec)
 {
     uint64_t last_event_msec = published(&cluster->shared.last_event_msec);
 
-    return clock_msec() > last_event_msec + (uint64_t)max_stale_sec * 1000;
+    return clock_age_msec() > last_event_msec + (uint64_t)max_stale_sec * 1000;
 }
 
 void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)
 {
     const struct cluster_shared *shared = &cluster->shared;
     uint64_t last_event_msec = published(&shared->last_event_msec);
-    uint64_t now_msec = clock_msec();
+    uint64_t now_msec = clock_age_msec();
 
     *ret_status = (struct cluster_status){
         .ready = cluster_ready(cluster),

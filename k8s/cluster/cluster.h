@@ -17,7 +17,8 @@
  *            that it is given (see snapshot.h).
  * Threads    any, unless stated otherwise. Callbacks are called by the cluster's thread and must
  *            not block. They can call cluster_ask(), and must not call cluster_free().
- * Units      in the names; msec are of the monotonic clock (clock_msec()).
+ * Units      in the names; deadlines are of the monotonic clock (clock_msec()), what the API server
+ *            sent last has an age (clock_age_msec()).
  */
 
 #include <stdbool.h>

@@ -201,7 +201,7 @@ static void note_problem(struct cluster_feed *feed, int result, const struct api
 static int take_bytes(void *context, const char *bytes, size_t count)
 {
     struct cluster_feed *feed = context;
-    uint64_t now_msec = clock_msec();
+    uint64_t now_msec = clock_age_msec();
 
     feed->error =
         reflector_bytes(feed->reflector, (struct str){.ptr = bytes, .len = count}, now_msec);
@@ -211,7 +211,7 @@ static int take_bytes(void *context, const char *bytes, size_t count)
 static void take_end(void *context, int result, const struct api_reply *reply)
 {
     struct cluster_feed *feed = context;
-    uint64_t now_msec = clock_msec();
+    uint64_t now_msec = clock_age_msec();
     bool is_whole = feed->error == 0 && result == 0 && reply->status == HTTP_OK;
     bool is_silent = result == -ETIMEDOUT && feed->task.step == REFLECTOR_WATCH;
     int status = result == 0 && feed->error == 0 ? reply->status : 0;
@@ -254,14 +254,15 @@ static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
 
 static int plan_task(struct cluster_feed *feed, uint64_t now_msec)
 {
-    int r = reflector_next(feed->reflector, now_msec, &feed->task);
+    uint64_t age_msec = clock_age_msec();
+    int r = reflector_next(feed->reflector, age_msec, &feed->task);
 
     if (r < 0)
         return r;
     feed->planned = true;
     feed->begin_msec = now_msec + feed->task.pause_msec;
     if (feed->task.pause_msec > 0 && feed->problem[0] != '\0')
-        report_failure(feed, now_msec);
+        report_failure(feed, age_msec);
     return 0;
 }
 
@@ -294,7 +295,7 @@ void cluster_feeds_run(struct cluster *cluster, uint64_t now_msec)
         struct cluster_feed *feed = &cluster->feeds[i];
 
         if (feed->call != NULL)
-            report_success(feed, now_msec);
+            report_success(feed, clock_age_msec());
         run_feed(feed, now_msec);
     }
 }

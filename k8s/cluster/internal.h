@@ -67,8 +67,8 @@ struct cluster_feed {
     uint64_t refresh_failures; /* number of failures when it began */
 
     bool failing;
-    uint64_t failing_msec;                   /* time of the first failure */
-    uint64_t reported_msec;                  /* time of the last event for it */
+    uint64_t failing_msec;                   /* of clock_age_msec(): the first failure */
+    uint64_t reported_msec;                  /* of clock_age_msec(): the last event for it */
     int failed_status;                       /* HTTP status of the last failure; 0: no response */
     char problem[CLUSTER_MAX_PROBLEM_BYTES]; /* of the last call, if it failed; else empty */
 };
@@ -87,7 +87,8 @@ struct cluster_read {
 /* What other threads can read. Only each member is consistent, not all of them together. */
 struct cluster_shared {
     _Atomic bool ready;               /* released after the first snapshot is in the store */
-    _Atomic uint64_t last_event_msec; /* of the feed with the oldest last event; 0: none yet */
+    _Atomic uint64_t last_event_msec; /* of clock_age_msec(): the oldest last event of all feeds;
+                                         0: none yet */
     _Atomic uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
 };
 

@@ -17,7 +17,8 @@
  *            -EREMOTEIO the server ended the watch by an ERROR event; -ENOMEM; -EIO; errors of the
  *            sink. After any of them the caller ends the call and calls reflector_failed().
  * Ownership  owns names and versions; values belong to the sink, whose `drop` is called for each.
- * Units      milliseconds of the monotonic clock; the caller passes the current time.
+ * Units      milliseconds of the clock of ages (clock_age_msec()); the caller passes the current
+ *            time. pause_msec is a duration.
  * Threads    one thread at a time.
  */
 

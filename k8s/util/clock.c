@@ -18,12 +18,22 @@ static struct timespec read_clock(clockid_t which)
     return now;
 }
 
-uint64_t clock_msec(void)
+static uint64_t read_msec(clockid_t which)
 {
-    struct timespec now = read_clock(CLOCK_MONOTONIC);
+    struct timespec now = read_clock(which);
     uint64_t msec = (uint64_t)now.tv_sec * MSEC_PER_SEC + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
 
     return msec != 0 ? msec : 1;
+}
+
+uint64_t clock_msec(void)
+{
+    return read_msec(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_age_msec(void)
+{
+    return read_msec(CLOCK_BOOTTIME);
 }
 
 uint64_t clock_usec(void)

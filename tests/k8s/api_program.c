@@ -6,7 +6,8 @@
  *   do WORD=TEXT…        one call; waits for its end
  *   many COUNT WORD=…    COUNT calls at the same time in a loop
  *   drop WORD=…          a call in a loop, dropped after 100 ms
- *   later MSEC           moves the clock of the library forward
+ *   later MSEC           moves the clocks of the library forward
+ *   suspend MSEC         moves only the clock of ages, as a suspended machine does
  * Words: method path type body deadline (ms from now) idle stream stop (after this many bytes)
  */
 #define _GNU_SOURCE /* for RTLD_NEXT */
@@ -39,15 +40,24 @@ struct call {
     size_t *left;
 };
 
-static uint64_t later_msec;
+static uint64_t later_msec, suspended_msec;
 
 uint64_t __real_clock_msec(void);
 uint64_t __wrap_clock_msec(void);
+uint64_t __real_clock_age_msec(void);
+uint64_t __wrap_clock_age_msec(void);
 
 /* The clock that the library uses. */
 uint64_t __wrap_clock_msec(void)
 {
     return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
+}
+
+/* Suspending the machine moves only this clock. */
+uint64_t __wrap_clock_age_msec(void)
+{
+    return __real_clock_age_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED) +
+           __atomic_load_n(&suspended_msec, __ATOMIC_RELAXED);
 }
 
 /* Replaces the function of the C library: one name has a DNS server that does not answer. */
@@ -307,8 +317,9 @@ static void run_line(struct api *api, char *line)
     const char *word = strsep(&line, " ");
     struct str text = {0};
 
-    if (strcmp(word, "later") == 0) {
-        __atomic_fetch_add(&later_msec, number_of(strsep(&line, " ")), __ATOMIC_RELAXED);
+    if (strcmp(word, "later") == 0 || strcmp(word, "suspend") == 0) {
+        __atomic_fetch_add(strcmp(word, "later") == 0 ? &later_msec : &suspended_msec,
+                           number_of(strsep(&line, " ")), __ATOMIC_RELAXED);
         buffer_add(&out, STR("{}"));
     } else if (strcmp(word, "many") == 0)
         run_many(api, line, &arena, &out);

@@ -5,7 +5,7 @@
  * output.
  *
  *   rules keyring=DIR revoked=DIGEST audience=TEXT max_age=DAYS
- *   start | free | once msec=N | look | show | stale sec=N | later msec=N
+ *   start | free | once msec=N | look | show | stale sec=N | later msec=N | suspend msec=N
  *   ask question=namespace|evidence|fresh namespace=NAME msec=N count=N tag=TEXT
  */
 #include <errno.h>
@@ -37,11 +37,13 @@ static struct arena site; /* until the program ends */
 static struct access where;
 static struct cluster_options options;
 static struct cluster *cluster;
-static uint64_t later_msec;
+static uint64_t later_msec, suspended_msec;
 static unsigned puts_done, made, kept;
 
 uint64_t __real_clock_msec(void);
 uint64_t __wrap_clock_msec(void);
+uint64_t __real_clock_age_msec(void);
+uint64_t __wrap_clock_age_msec(void);
 void __real_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot);
 void __wrap_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot);
 int __real_evidence_make(const struct evidence_source *source, const struct keyring *keyring,
@@ -52,6 +54,13 @@ int __wrap_evidence_make(const struct evidence_source *source, const struct keyr
 uint64_t __wrap_clock_msec(void)
 {
     return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
+}
+
+/* Suspending the machine moves only this clock. */
+uint64_t __wrap_clock_age_msec(void)
+{
+    return __real_clock_age_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED) +
+           __atomic_load_n(&suspended_msec, __ATOMIC_RELAXED);
 }
 
 void __wrap_snapshot_store_put(struct snapshot_store *store, struct snapshot *snapshot)
@@ -335,6 +344,8 @@ static void do_line(const char *line)
         do_show(line);
     else if (str_equal(command, STR("later")))
         (void)__atomic_add_fetch(&later_msec, number(line, "msec", 0), __ATOMIC_RELAXED);
+    else if (str_equal(command, STR("suspend")))
+        (void)__atomic_add_fetch(&suspended_msec, number(line, "msec", 0), __ATOMIC_RELAXED);
     else if (str_equal(command, STR("stale")))
         do_plain(cluster_is_stale(cluster, (uint32_t)number(line, "sec", 180)) ? "\"stale\":true"
                                                                                : "\"stale\":false");

@@ -301,6 +301,9 @@ class Tokens(unittest.TestCase):
             self.assertEqual(sent(), ["Bearer second"])
             self.write("third")
             self.assertEqual(sent(), ["Bearer third"])
+            self.write("fourth")
+            client.ask("suspend 51000")
+            self.assertEqual(sent(), ["Bearer fourth"])
 
     def test_no_call_without_a_readable_token(self):
         with Server(echo) as server, trusting(server, token_file=self.path) as client:

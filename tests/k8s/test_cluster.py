@@ -132,6 +132,17 @@ class Following(unittest.TestCase):
             gate.until(lambda: gate.look()["relists"] == 2)
             self.assertEqual(gate.ask("stale sec=60", "stale"), {"stale": False})
 
+    def test_a_suspended_machine_does_not_keep_a_snapshot_fresh(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: refusal(503, "away")
+            gate.tell("suspend msec=200000")
+            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": True})
+            self.assertGreaterEqual(gate.look()["heard_age"], 200000)
+            api.hook = lambda r: None
+            gate.until(lambda: gate.look()["relists"] == 2)  # both watches were silent for too long
+            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": False})
+
     def test_named_namespaces(self):
         api = world()
         api.put("namespaces", namespace("other", "required"))
