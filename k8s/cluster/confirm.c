@@ -1,309 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confirm - the questions of waiting requests: reads objects that a snapshot misses, and lists
- * again when it is stale.
+ * confirm - the questions of waiting requests: plans the reads of objects that a snapshot misses
+ * (reads.c), or a refresh when it is stale (fresh.c).
  *
  * A question has its answer when its reads, or the refresh, have ended and a snapshot was built
- * from them. Waiters that need the same read share it. Reads are limited in number and rate
- * (section 4), so that requests for missing objects cannot overload the API server.
+ * from them. Waiters that need the same read share it.
  */
-#include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
-#include "k8s/util/clock.h"
-#include "k8s/util/http_status.h"
-#include "k8s/util/percent.h"
-
-static void end_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int result)
-{
-    struct cluster_waiter **at = &cluster->waiters;
-
-    while (*at != NULL && *at != waiter)
-        at = &(*at)->next;
-    assert(*at == waiter);
-    *at = waiter->next;
-    waiter->done(waiter, result);
-}
-
-static bool waits_for(const struct cluster_waiter *waiter, const struct cluster_read *read)
-{
-    return waiter->reads[0] == read || waiter->reads[1] == read;
-}
-
-/* Whether all its reads have ended; the next snapshot has the answer. */
-static bool is_answered(const struct cluster_waiter *waiter)
-{
-    return waiter->reads[0] == NULL && waiter->reads[1] == NULL && !waiter->refresh;
-}
-
-/* Objects that arrived before the failure can have the answer: the waiter waits for their snapshot.
- */
-static void fail_waiter(struct cluster *cluster, struct cluster_waiter *waiter, int error)
-{
-    bool is_pending = cluster->dirty && cluster_ready(cluster);
-
-    if (!is_pending) {
-        end_waiter(cluster, waiter, error);
-        return;
-    }
-    waiter->reads[0] = waiter->reads[1] = NULL;
-    waiter->refresh = false;
-    waiter->failed = error;
-}
-
-bool cluster_snapshot_wanted(const struct cluster *cluster)
-{
-    for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
-         waiter = waiter->next) {
-        if (is_answered(waiter))
-            return true;
-    }
-    return false;
-}
-
-/* ---- reads ---- */
-
-static void free_read(struct cluster *cluster, struct cluster_read *read)
-{
-    struct cluster_read **at = &cluster->reads;
-
-    while (*at != NULL && *at != read)
-        at = &(*at)->next;
-    assert(*at == read);
-    *at = read->next;
-    reflector_merge_free(read->merge);
-    free(read);
-}
-
-void cluster_reads_free(struct cluster *cluster)
-{
-    while (cluster->reads != NULL)
-        free_read(cluster, cluster->reads);
-}
-
-/* Ends a read for all its waiters, with an answer or an error. */
-static void end_read(struct cluster *cluster, struct cluster_read *read, int result)
-{
-    struct cluster_waiter *next = NULL;
-
-    for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
-        next = waiter->next;
-        if (!waits_for(waiter, read))
-            continue;
-        for (size_t i = 0; i < 2; i++) {
-            if (waiter->reads[i] == read)
-                waiter->reads[i] = NULL;
-        }
-        if (result < 0)
-            fail_waiter(cluster, waiter, result);
-    }
-    free_read(cluster, read);
-}
-
-/* When a read began; back: 0 is the newest. */
-static uint64_t begun_msec(const struct cluster *cluster, size_t back)
-{
-    assert(back < cluster->read_count);
-    return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
-}
-
-/* The earliest time at which the limit per second permits another read. */
-static uint64_t next_begin_msec(const struct cluster *cluster)
-{
-    if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
-        return 0;
-    return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
-}
-
-/* How many reads can be added. No more than one second's worth wait to begin, so that a request is
- * either served soon or refused at once. */
-static size_t remaining_reads(const struct cluster *cluster)
-{
-    size_t waiting = 0;
-
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
-        waiting += read->call == NULL;
-    return waiting < CLUSTER_MAX_CONFIRMED_PER_SEC ? CLUSTER_MAX_CONFIRMED_PER_SEC - waiting : 0;
-}
-
-static struct str read_namespace(const struct cluster_read *read)
-{
-    return (struct str){.ptr = read->namespace_name, .len = read->namespace_len};
-}
-
-static bool is_same_read(const struct cluster_read *a, const struct cluster_feed *feed,
-                         struct str namespace_name)
-{
-    return a->feed == feed && str_equal(read_namespace(a), namespace_name);
-}
-
-/* Only reads that have not begun: one in progress can predate this question. */
-static struct cluster_read *find_read(const struct cluster *cluster,
-                                      const struct cluster_feed *feed, struct str namespace_name)
-{
-    struct cluster_read *read = cluster->reads;
-
-    while (read != NULL && (read->call != NULL || !is_same_read(read, feed, namespace_name)))
-        read = read->next;
-    return read;
-}
-
-/* Added at the end of the list, so that reads begin in the order of their questions. */
-static struct cluster_read *add_read(struct cluster *cluster, struct cluster_feed *feed,
-                                     struct str namespace_name)
-{
-    struct cluster_read *read = calloc(1, sizeof(*read) + namespace_name.len);
-    struct cluster_read **at = &cluster->reads;
-
-    if (read == NULL)
-        return NULL;
-    read->feed = feed;
-    read->namespace_len = namespace_name.len;
-    memcpy(read->namespace_name, namespace_name.ptr, namespace_name.len);
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = read;
-    return read;
-}
-
-/* Rate-limited. The only place that shows the reason of the server: clients are not given it. */
-static void report_failure(struct cluster *cluster, const struct cluster_read *read,
-                           const struct api_reply *reply)
-{
-    uint64_t now_msec = clock_msec();
-    const struct cluster_event event = {
-        .kind = CLUSTER_FAILED,
-        .what = read->feed->what,
-        .reason = str_present(reply->reason) ? reply->reason : STR("the response cannot be used"),
-    };
-
-    cluster->read_failures++;
-    if (cluster->read_reported_msec != 0 &&
-        now_msec - cluster->read_reported_msec < CLUSTER_NOTIFY_SEC * 1000)
-        return;
-    cluster->read_reported_msec = now_msec;
-    cluster_notify(cluster, &event);
-}
-
-static int take_bytes(void *context, const char *bytes, size_t count)
-{
-    struct cluster_read *read = context;
-
-    read->error = reflector_merge_bytes(read->merge, (struct str){.ptr = bytes, .len = count});
-    return read->error;
-}
-
-static void take_end(void *context, int result, const struct api_reply *reply)
-{
-    struct cluster_read *read = context;
-    struct cluster *cluster = read->feed->cluster;
-    bool is_none = result == 0 && reply->status == HTTP_NOT_FOUND;
-    int r = read->error;
-
-    if (r == 0 && result == 0 && reply->status == HTTP_OK)
-        r = reflector_merge_end(read->merge);
-    else if (r == 0 && !is_none)
-        r = -EIO;
-    if (r < 0)
-        report_failure(cluster, read, reply);
-    end_read(cluster, read, r < 0 && r != -ENOMEM ? -EIO : r);
-}
-
-static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64_t now_msec)
-{
-    cleanup_arena struct arena arena = {0};
-    struct api_request request = {
-        .method = API_GET,
-        .deadline_msec = now_msec + CLUSTER_READ_SEC * 1000,
-        .on_bytes = take_bytes,
-        .context = read,
-    };
-    struct str name = percent_encode(&arena, read_namespace(read));
-    int r = 0;
-
-    if (!str_present(name))
-        return -ENOMEM;
-    request.path = arena_format(
-        &arena, "/api/v1/namespaces/%.*s%s", (int)name.len, name.ptr,
-        read->feed->kind == CLUSTER_CONFIG_MAPS ? "/configmaps?" CLUSTER_SELECTOR : "");
-    if (!str_present(request.path))
-        return -ENOMEM;
-    r = reflector_merge_new(read->feed->reflector, &read->merge);
-    if (r == 0)
-        r = api_loop_start(cluster->loop, &request, take_end, &read->call);
-    if (r < 0)
-        return r;
-    cluster->read_msec[cluster->read_count++ % CLUSTER_MAX_CONFIRMED_PER_SEC] = now_msec;
-    (void)atomic_fetch_add_explicit(&cluster->shared.confirmations, 1, memory_order_relaxed);
-    return 0;
-}
-
-static bool is_in_progress(const struct cluster *cluster, const struct cluster_read *read)
-{
-    for (const struct cluster_read *other = cluster->reads; other != NULL; other = other->next) {
-        if (other->call != NULL && is_same_read(other, read->feed, read_namespace(read)))
-            return true;
-    }
-    return false;
-}
-
-static bool is_wanted(const struct cluster *cluster, const struct cluster_read *read)
-{
-    for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
-         waiter = waiter->next) {
-        if (waits_for(waiter, read))
-            return true;
-    }
-    return false;
-}
-
-static size_t count_in_progress(const struct cluster *cluster)
-{
-    size_t count = 0;
-
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
-        count += read->call != NULL;
-    return count;
-}
-
-/* Whether a read only waits for the limit per second; others wait for the end of a call. */
-static bool waits_for_rate(const struct cluster *cluster)
-{
-    if (count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING)
-        return false;
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next) {
-        if (read->call == NULL && !is_in_progress(cluster, read))
-            return true;
-    }
-    return false;
-}
-
-static void run_reads(struct cluster *cluster, uint64_t now_msec)
-{
-    struct cluster_read *next = NULL;
-
-    for (struct cluster_read *read = cluster->reads; read != NULL; read = next) {
-        int r = 0;
-
-        next = read->next;
-        if (read->call != NULL)
-            continue;
-        if (!is_wanted(cluster, read)) {
-            free_read(cluster, read);
-            continue;
-        }
-        if (now_msec < next_begin_msec(cluster) ||
-            count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING || is_in_progress(cluster, read))
-            continue;
-        r = begin_read(cluster, read, now_msec);
-        if (r < 0)
-            end_read(cluster, read, r);
-    }
-}
-
-/* ---- questions ---- */
 
 static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int result)
 {
@@ -335,16 +40,17 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
         feeds[i] = cluster_feed_find(cluster, kind, name);
         if (feeds[i] == NULL)
             return -EIO;
-        waiter->reads[i] = find_read(cluster, feeds[i], name);
+        waiter->reads[i] = cluster_read_find(cluster, feeds[i], name);
         wanted += waiter->reads[i] == NULL;
     }
-    if (wanted > remaining_reads(cluster))
+    if (wanted > cluster_reads_remaining(cluster))
         return -EBUSY;
     for (size_t i = 0; i < count; i++) {
         if (waiter->reads[i] == NULL)
-            waiter->reads[i] = add_read(cluster, feeds[i], name_of_read(cluster, waiter, i));
+            waiter->reads[i] =
+                cluster_read_add(cluster, feeds[i], name_of_read(cluster, waiter, i));
         if (waiter->reads[i] == NULL)
-            return -ENOMEM; /* a first read without waiter is freed by run_reads() */
+            return -ENOMEM; /* a first read without waiter is freed by cluster_reads_run() */
     }
     return 0;
 }
@@ -366,75 +72,6 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
     cluster->waiters = waiter;
 }
 
-/* ---- refreshes ---- */
-
-static bool wants_refresh(const struct cluster *cluster)
-{
-    const struct cluster_waiter *waiter = cluster->waiters;
-
-    while (waiter != NULL && !waiter->refresh)
-        waiter = waiter->next;
-    return waiter != NULL;
-}
-
-static void end_refresh(struct cluster *cluster, int result)
-{
-    struct cluster_waiter *next = NULL;
-
-    cluster->refreshing = false;
-    for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
-        next = waiter->next;
-        if (!waiter->refresh)
-            continue;
-        waiter->refresh = false;
-        if (result < 0)
-            fail_waiter(cluster, waiter, result);
-    }
-}
-
-static bool is_refreshed(const struct cluster_feed *feed)
-{
-    return reflector_list_count(feed->reflector) > feed->refresh_lists;
-}
-
-/* Only until its list is complete: the watch after it is not part of the refresh. */
-static bool has_refresh_failed(const struct cluster_feed *feed)
-{
-    return !is_refreshed(feed) && reflector_failure_count(feed->reflector) > feed->refresh_failures;
-}
-
-void cluster_refresh_check(struct cluster *cluster)
-{
-    size_t refreshed = 0;
-    bool has_failed = false;
-
-    for (size_t i = 0; i < cluster->feed_count; i++) {
-        refreshed += is_refreshed(&cluster->feeds[i]);
-        has_failed |= has_refresh_failed(&cluster->feeds[i]);
-    }
-    if (cluster->refreshing && (has_failed || refreshed == cluster->feed_count))
-        end_refresh(cluster, has_failed ? -EIO : 0);
-}
-
-static void run_refresh(struct cluster *cluster, uint64_t now_msec)
-{
-    if (cluster->refreshing || !wants_refresh(cluster) ||
-        now_msec < cluster->refresh_msec + CLUSTER_REFRESH_MSEC)
-        return;
-    cluster->refreshing = true;
-    cluster->refresh_msec = now_msec;
-    for (size_t i = 0; i < cluster->feed_count; i++) {
-        struct cluster_feed *feed = &cluster->feeds[i];
-
-        feed->refresh_lists = reflector_list_count(feed->reflector);
-        feed->refresh_failures = reflector_failure_count(feed->reflector);
-        if (feed->call == NULL || feed->task.step != REFLECTOR_LIST)
-            cluster_feed_relist(feed, REFLECTOR_LATEST);
-    }
-}
-
-/* ---- the turn ---- */
-
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
 {
     struct cluster_waiter *next = NULL;
@@ -442,13 +79,13 @@ void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
 
     for (struct cluster_waiter *waiter = cluster->waiters; waiter != NULL; waiter = next) {
         next = waiter->next;
-        if (is_built && is_answered(waiter))
-            end_waiter(cluster, waiter, waiter->failed);
+        if (is_built && cluster_waiter_answered(waiter))
+            cluster_waiter_end(cluster, waiter, waiter->failed);
         else if (now_msec >= waiter->deadline_msec)
-            end_waiter(cluster, waiter, waiter->failed < 0 ? waiter->failed : -ETIMEDOUT);
+            cluster_waiter_end(cluster, waiter, waiter->failed < 0 ? waiter->failed : -ETIMEDOUT);
     }
-    run_refresh(cluster, now_msec);
-    run_reads(cluster, now_msec);
+    cluster_refresh_run(cluster, now_msec);
+    cluster_reads_run(cluster, now_msec);
 }
 
 uint64_t cluster_confirm_next(const struct cluster *cluster)
@@ -458,15 +95,12 @@ uint64_t cluster_confirm_next(const struct cluster *cluster)
     for (const struct cluster_waiter *waiter = cluster->waiters; waiter != NULL;
          waiter = waiter->next)
         next_msec = cluster_earlier(next_msec, waiter->deadline_msec);
-    if (wants_refresh(cluster) && !cluster->refreshing)
-        next_msec = cluster_earlier(next_msec, cluster->refresh_msec + CLUSTER_REFRESH_MSEC);
-    if (waits_for_rate(cluster))
-        next_msec = cluster_earlier(next_msec, next_begin_msec(cluster));
-    return next_msec;
+    next_msec = cluster_earlier(next_msec, cluster_refresh_next(cluster));
+    return cluster_earlier(next_msec, cluster_reads_next(cluster));
 }
 
 void cluster_confirm_end(struct cluster *cluster, int result)
 {
     while (cluster->waiters != NULL)
-        end_waiter(cluster, cluster->waiters, result);
+        cluster_waiter_end(cluster, cluster->waiters, result);
 }

@@ -11,7 +11,10 @@
  * object.c   arrived objects: verified and kept, or dropped
  * invalid.c  limits the records of invalid documents
  * build.c    snapshots; changes of rules
- * confirm.c  waiters, and the reads that they wait for
+ * confirm.c  questions: what they need; begins and ends it
+ * reads.c    confirmation reads, and their limits
+ * fresh.c    refreshes of a stale snapshot
+ * waiter.c   ends the waits of requests
  *
  * Threads    everything belongs to the cluster's thread, unless stated otherwise.
  */
@@ -185,6 +188,41 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec);
 /* The time of the next build; 0: none before something else happens. */
 uint64_t cluster_build_next(const struct cluster *cluster);
 
+/* ---- waiter.c ---- */
+
+void cluster_waiter_end(struct cluster *cluster, struct cluster_waiter *waiter, int result);
+/* Ends the wait with an error, after the next snapshot if one is due. */
+void cluster_waiter_fail(struct cluster *cluster, struct cluster_waiter *waiter, int error);
+bool cluster_waiter_needs(const struct cluster_waiter *waiter, const struct cluster_read *read);
+bool cluster_waiter_answered(const struct cluster_waiter *waiter);
+/* Whether a waiter only waits for the next snapshot. */
+bool cluster_snapshot_wanted(const struct cluster *cluster);
+
+/* ---- reads.c ---- */
+
+/* How many reads can be added. */
+size_t cluster_reads_remaining(const struct cluster *cluster);
+/* A read of this namespace that has not begun; NULL: none. */
+struct cluster_read *cluster_read_find(const struct cluster *cluster,
+                                       const struct cluster_feed *feed, struct str namespace_name);
+/* NULL: no memory. */
+struct cluster_read *cluster_read_add(struct cluster *cluster, struct cluster_feed *feed,
+                                      struct str namespace_name);
+/* Begins the reads that are due. */
+void cluster_reads_run(struct cluster *cluster, uint64_t now_msec);
+/* The time of the next begin that waits for the limit per second; 0: none. */
+uint64_t cluster_reads_next(const struct cluster *cluster);
+void cluster_reads_free(struct cluster *cluster);
+
+/* ---- fresh.c ---- */
+
+/* Ends the waits for a refresh when all feeds have listed since it began, or one has failed. */
+void cluster_refresh_check(struct cluster *cluster);
+/* Begins a refresh if one is wanted and due. */
+void cluster_refresh_run(struct cluster *cluster, uint64_t now_msec);
+/* The time of the next one; 0: none. */
+uint64_t cluster_refresh_next(const struct cluster *cluster);
+
 /* ---- confirm.c ---- */
 
 /* Adds a new question: plans its reads, or ends it with an error. */
@@ -193,12 +231,7 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
 void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec);
 /* The time of the next action; 0: none. */
 uint64_t cluster_confirm_next(const struct cluster *cluster);
-/* Whether a waiter only waits for the next snapshot. */
-bool cluster_snapshot_wanted(const struct cluster *cluster);
-/* Ends the waits for a refresh when all feeds have listed since it began, or one has failed. */
-void cluster_refresh_check(struct cluster *cluster);
 /* Ends all waiters. */
 void cluster_confirm_end(struct cluster *cluster, int result);
-void cluster_reads_free(struct cluster *cluster);
 
 #endif
