@@ -34,113 +34,9 @@ static const struct document_options either = {.syntax = DOCUMENT_EITHER, .rules
 
 #define CHECK(rows, options) reading_check(rows, sizeof(rows) / sizeof((rows)[0]), options)
 
-Test(yaml, plain_scalars_with_two_readings_are_refused)
+static void expect_unclear(const char *const *scalars, size_t count)
 {
-    static const char *const scalars[] = {
-        /* the list of the contract, then similar ones */
-        "yes",
-        "no",
-        "on",
-        "off",
-        "y",
-        "n",
-        "True",
-        "010",
-        "0o10",
-        "1:30",
-        "1_000",
-        "0x1f",
-        "0b1",
-        "1e3",
-        "+1",
-        ".5",
-        "5.",
-        "012.5",
-        "1.5e+3",
-        ".inf",
-        ".nan",
-        "Null",
-        "YES",
-        "No",
-        "oN",
-        "OFF",
-        "Y",
-        "N",
-        "TRUE",
-        "False",
-        "FALSE",
-        "tRUE",
-        "NULL",
-        "nUll",
-        "00",
-        "-010",
-        "08",
-        "09",
-        "0_1",
-        "1__0",
-        "1_",
-        "0X1F",
-        "0O7",
-        "0B11",
-        "-0x1f",
-        "+0b1",
-        "0x_f",
-        "1E3",
-        "1e+3",
-        "1e-3",
-        "1.5e3",
-        "1.5E-3",
-        ".5e3",
-        "5.e3",
-        "-1e3",
-        "1_0e3",
-        "+0",
-        "+1.5",
-        "-.5",
-        "+.5",
-        "-5.",
-        "1.5_0",
-        "1_0.5",
-        "00.5",
-        "-.inf",
-        "+.inf",
-        ".Inf",
-        ".INF",
-        ".NaN",
-        ".NAN",
-        "12:30:45",
-        "-1:30",
-        "1:30.5",
-        "08:30",
-        "190:20:30",
-        "0.1e1",
-        "1.e3",
-        "-01",
-        "0.",
-        "-0.",
-        /* readers that skip underscores take these for numbers */
-        "1e1_0",
-        "-_1",
-        "+_1",
-        "0_x1",
-        "0E9_",
-        "1e+3_",
-        "1e_+3",
-        "1_2_3.4_5e+6_7",
-        "._5",
-        "0_b1",
-        "0_o17",
-        "0x_",
-        "1_:30",
-        "1:_30",
-        "-_0_x1f",
-        "+_.5",
-        "1__e3",
-        ".5_e3",
-        "._inf",
-    };
-
-    for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         cleanup_arena struct arena arena = {0};
         struct str texts[] = {
             arena_format(&arena, "a:\n  - %s", scalars[i]),
@@ -159,6 +55,36 @@ Test(yaml, plain_scalars_with_two_readings_are_refused)
                   scalars[i]);
         cr_expect(str_equal(reading_of(&arena, texts[2], &own), quoted), "%s", scalars[i]);
     }
+}
+
+Test(yaml, plain_scalars_with_two_readings_are_refused)
+{
+    static const char *const scalars[] = {
+        /* the list of the contract, then similar ones */
+        "yes",    "no",    "on",        "off",   "y",    "n",     "True",   "010",      "0o10",
+        "1:30",   "1_000", "0x1f",      "0b1",   "1e3",  "+1",    ".5",     "5.",       "012.5",
+        "1.5e+3", ".inf",  ".nan",      "Null",  "YES",  "No",    "oN",     "OFF",      "Y",
+        "N",      "TRUE",  "False",     "FALSE", "tRUE", "NULL",  "nUll",   "00",       "-010",
+        "08",     "09",    "0_1",       "1__0",  "1_",   "0X1F",  "0O7",    "0B11",     "-0x1f",
+        "+0b1",   "0x_f",  "1E3",       "1e+3",  "1e-3", "1.5e3", "1.5E-3", ".5e3",     "5.e3",
+        "-1e3",   "1_0e3", "+0",        "+1.5",  "-.5",  "+.5",   "-5.",    "1.5_0",    "1_0.5",
+        "00.5",   "-.inf", "+.inf",     ".Inf",  ".INF", ".NaN",  ".NAN",   "12:30:45", "-1:30",
+        "1:30.5", "08:30", "190:20:30", "0.1e1", "1.e3", "-01",   "0.",     "-0.",
+    };
+
+    expect_unclear(scalars, sizeof(scalars) / sizeof(scalars[0]));
+}
+
+/* Readers that skip underscores take these for numbers, though no grammar of YAML has them. */
+Test(yaml, scalars_that_are_numbers_without_underscores_are_refused)
+{
+    static const char *const scalars[] = {
+        "1e1_0",          "-_1",  "+_1",   "0_x1",  "0E9_",  "1e+3_", "1e_+3",
+        "1_2_3.4_5e+6_7", "._5",  "0_b1",  "0_o17", "0x_",   "1_:30", "1:_30",
+        "-_0_x1f",        "+_.5", "1__e3", ".5_e3", "._inf",
+    };
+
+    expect_unclear(scalars, sizeof(scalars) / sizeof(scalars[0]));
 }
 
 Test(yaml, unambiguous_plain_scalars_are_read)
