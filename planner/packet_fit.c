@@ -3,9 +3,8 @@
  * packet_fit - shortens a packet until it fits into the audit log (plan_packet_fit() of plan.h).
  *
  * The contract fixes what is dropped, and in which order (gate-v1, section 7, `packet-truncated`).
- * The longest list is chosen by its bytes in the packet; whether the packet fits is decided by its
- * bytes in the audit log, which escapes more. Both sizes are measured once for each item and
- * subtracted when the item is dropped, so the work is linear.
+ * All sizes are those in the audit log, which escapes more than the packet. Each item is measured
+ * once, and its size is subtracted when it is dropped, so the work is linear.
  */
 #include "planner/packet.h"
 
@@ -27,22 +26,16 @@ enum fit_list {
     FIT_LIST_COUNT
 };
 
-/* The size of an item and of the comma before it, in the packet and in the audit log. */
-struct fit_item {
-    size_t bytes;
-    size_t audit_bytes;
-};
-
 struct fit_items {
-    struct fit_item *items;
+    size_t *item_bytes; /* of each item and the comma before it, in the audit log */
     size_t count;
-    size_t bytes; /* of the items that are left, in the packet */
+    size_t bytes; /* of the items that are left */
 };
 
 static int measure_item(struct fit_items *list, struct buffer *scratch, struct str code,
                         struct str text)
 {
-    struct fit_item *item = &list->items[list->count];
+    size_t *bytes = &list->item_bytes[list->count];
     struct str written = {0};
 
     scratch->len = 0;
@@ -59,17 +52,17 @@ static int measure_item(struct fit_items *list, struct buffer *scratch, struct s
     written = buffer_text(scratch);
     if (!str_present(written))
         return -ENOMEM;
-    *item = (struct fit_item){.bytes = written.len, .audit_bytes = buffer_audit_size(written)};
+    *bytes = buffer_audit_size(written);
     list->count++;
-    list->bytes += item->bytes;
+    list->bytes += *bytes;
     return 0;
 }
 
 static int measure_list(struct arena *arena, struct buffer *scratch, struct str_list texts,
                         struct fit_items *list)
 {
-    list->items = arena_alloc(arena, texts.count, sizeof(*list->items));
-    if (list->items == NULL)
+    list->item_bytes = arena_alloc(arena, texts.count, sizeof(*list->item_bytes));
+    if (list->item_bytes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < texts.count; i++) {
         int r = measure_item(list, scratch, (struct str){0}, texts.items[i]);
@@ -83,8 +76,8 @@ static int measure_list(struct arena *arena, struct buffer *scratch, struct str_
 static int measure_findings(struct arena *arena, struct buffer *scratch,
                             const struct packet *packet, struct fit_items *list)
 {
-    list->items = arena_alloc(arena, packet->finding_count, sizeof(*list->items));
-    if (list->items == NULL)
+    list->item_bytes = arena_alloc(arena, packet->finding_count, sizeof(*list->item_bytes));
+    if (list->item_bytes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < packet->finding_count; i++) {
         const struct plan_finding *finding = &packet->findings[i];
@@ -117,13 +110,13 @@ static int measure(const struct packet *packet, struct arena *arena,
     return measure_findings(arena, &scratch, packet, &lists[FIT_FINDINGS]);
 }
 
-/* Drops items until the packet takes at least `excess` bytes less in the audit log; false where all
- * lists are empty before that. */
+/* Drops items until the packet takes at least `excess` bytes less; false where all lists are empty
+ * before that. */
 static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t excess)
 {
     while (excess > 0) {
         struct fit_items *longest = &lists[0];
-        const struct fit_item *last = NULL;
+        size_t last_bytes = 0;
 
         for (size_t i = 1; i < FIT_LIST_COUNT; i++) {
             if (lists[i].bytes > longest->bytes)
@@ -131,10 +124,10 @@ static bool drop_items(struct fit_items lists[static FIT_LIST_COUNT], size_t exc
         }
         if (longest->count == 0)
             return false;
-        last = &longest->items[--longest->count];
-        assert(last->bytes <= longest->bytes);
-        longest->bytes -= last->bytes;
-        excess -= last->audit_bytes < excess ? last->audit_bytes : excess;
+        last_bytes = longest->item_bytes[--longest->count];
+        assert(last_bytes <= longest->bytes);
+        longest->bytes -= last_bytes;
+        excess -= last_bytes < excess ? last_bytes : excess;
     }
     return true;
 }

@@ -108,7 +108,7 @@ const char *plan_decision_text(enum plan_decision decision);
 
 /*
  * The packet, shortened to at most max_bytes as buffer_audit_size() counts (gate-v1, section 7,
- * `packet-truncated`). Until it fits, the last item of the list that is longest in bytes is
+ * `packet-truncated`). Until it fits, the last item of the list that is longest by that count is
  * dropped; of equally long lists, the first in packet order. When all lists are empty, each text is
  * cut to at most 256 bytes at the end of a character. *ret_packet is plan->packet itself where that
  * fits. -E2BIG where it cannot be made to fit: possible only for a max_bytes below 12 KiB.

@@ -58,14 +58,13 @@ Test(packet_fit, a_packet_that_fits_is_not_changed)
 }
 
 /*
- * Sizes of the items, each with the comma before it, computed by hand: in bytes of the packet,
- * which determine the longest list, and in bytes of the audit log, which determine whether the
- * packet fits (a quote takes one more byte there): env_allowlist  "AAAA" 6, ,"BBBB" 7, ,"CCCC" 7:
- * 20                            8, 9, 9 writable_paths "aaaa" 6, ,"bbbb" 7, ,"cccc" 7: 20 8, 9, 9
- *   reasons        "sandbox profile 'workspace-write' admitted": 44              46
- *   controls       "seccomp syscall policy" 24, ,"host egress allowlist" 24,
- *                  ,"Linux capability policy" 26, ,"CPU and memory limits" 24: 98
- *                                                                                26, 26, 28, 26
+ * Sizes of the items in the audit log, each with the comma before it, computed by hand (a quote
+ * takes two bytes there):
+ *   env_allowlist  "AAAA" 8, ,"BBBB" 9, ,"CCCC" 9: 26
+ *   writable_paths "aaaa" 8, ,"bbbb" 9, ,"cccc" 9: 26
+ *   reasons        "sandbox profile 'workspace-write' admitted": 46
+ *   controls       "seccomp syscall policy" 26, ,"host egress allowlist" 26,
+ *                  ,"Linux capability policy" 28, ,"CPU and memory limits" 26: 106
  *   findings       none
  */
 Test(packet_fit, the_last_item_of_the_longest_list_is_removed_first)
@@ -74,15 +73,15 @@ Test(packet_fit, the_last_item_of_the_longest_list_is_removed_first)
         size_t excess;
         const char *want;
     } rows[] = {
-        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},   /* controls have 98 bytes, the next list has 44 */
-        {26, "3 3 1 3 0"},  {27, "3 3 1 2 0"},  /* 74 */
-        {54, "3 3 1 2 0"},  {55, "3 3 1 1 0"},  /* 48 */
-        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* the last reason has 44 bytes, the last control 24
-                                                 */
-        {126, "3 3 0 1 0"}, {127, "3 3 0 0 0"}, /* 24, 20 and 20 */
-        {152, "3 3 0 0 0"}, {153, "2 3 0 0 0"}, /* 20 and 20: the first in packet order */
-        {161, "2 3 0 0 0"}, {162, "2 2 0 0 0"}, /* 13 and 20 */
-        {171, "1 2 0 0 0"}, {180, "1 1 0 0 0"}, {189, "0 1 0 0 0"}, {197, "0 0 0 0 0"},
+        {0, "3 3 1 4 0"},   {1, "3 3 1 3 0"},   /* controls have 106 bytes, the next list has 46 */
+        {26, "3 3 1 3 0"},  {27, "3 3 1 2 0"},  /* 80 */
+        {54, "3 3 1 2 0"},  {55, "3 3 1 1 0"},  /* 52 */
+        {80, "3 3 1 1 0"},  {81, "3 3 0 1 0"},  /* the reason has 46, the others 26 each */
+        {126, "3 3 0 1 0"}, {127, "2 3 0 1 0"}, /* 26 each: the first in packet order */
+        {135, "2 3 0 1 0"}, {136, "2 2 0 1 0"}, /* 17, 26 and 26 */
+        {144, "2 2 0 1 0"}, {145, "2 2 0 0 0"}, /* 17, 17 and 26 */
+        {170, "2 2 0 0 0"}, {171, "1 2 0 0 0"}, /* 17 and 17 */
+        {180, "1 1 0 0 0"}, {189, "0 1 0 0 0"}, {197, "0 0 0 0 0"},
     };
     cleanup_arena struct arena arena = {0};
     const struct change changes[] = {{REQ "env_allowlist", "[\"AAAA\",\"BBBB\",\"CCCC\"]"},
@@ -99,7 +98,7 @@ Test(packet_fit, the_last_item_of_the_longest_list_is_removed_first)
     }
 }
 
-Test(packet_fit, list_lengths_are_compared_in_bytes_of_the_packet)
+Test(packet_fit, list_lengths_are_compared_in_bytes_of_the_audit_log)
 {
     cleanup_arena struct arena arena = {0};
     /* 110 letters, and 30 times `<`, which takes 180 bytes in the audit log */
@@ -113,7 +112,7 @@ Test(packet_fit, list_lengths_are_compared_in_bytes_of_the_packet)
     struct str packet = {0};
 
     cr_assert_eq(plan_packet_fit(&plan, buffer_audit_size(plan.packet) - 1, &arena, &packet), 0);
-    cr_expect_str_eq(counts(&arena, packet).ptr, "0 1 1 4 0");
+    cr_expect_str_eq(counts(&arena, packet).ptr, "1 0 1 4 0");
 }
 
 Test(packet_fit, an_absent_list_stays_null)
