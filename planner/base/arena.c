@@ -47,20 +47,29 @@ static bool is_within_limit(const struct arena *arena, size_t bytes)
                                        bytes <= arena->limit_bytes - arena->held_bytes);
 }
 
+bool arena_charge(struct arena *arena, size_t bytes)
+{
+    if (!is_within_limit(arena, bytes))
+        return false;
+    if (arena->may_grow != NULL && !arena->may_grow(arena->may_grow_context, bytes))
+        return false;
+    arena->held_bytes += bytes;
+    return true;
+}
+
 static struct arena_block *add_block(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = NULL;
 
-    if (!is_within_limit(arena, bytes))
-        return NULL;
-    if (arena->may_grow != NULL && !arena->may_grow(arena->may_grow_context, bytes))
+    if (!arena_charge(arena, bytes))
         return NULL;
     block = malloc(bytes);
-    if (block == NULL)
+    if (block == NULL) {
+        arena->held_bytes -= bytes;
         return NULL;
+    }
     *block = (struct arena_block){.previous = arena->last, .bytes = bytes};
     arena->last = block;
-    arena->held_bytes += bytes;
     return block;
 }
 

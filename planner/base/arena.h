@@ -24,11 +24,11 @@ struct arena {
     char *free;               /* the unused part of the current block */
     size_t free_bytes;
     size_t next_block_bytes;
-    size_t held_bytes;  /* taken from the system so far */
+    size_t held_bytes;  /* taken from the system so far, or charged */
     size_t limit_bytes; /* 0: none */
 
-    /* Called before each block is taken from the system; false refuses the block. NULL: no check.
-     */
+    /* Called before each block is taken from the system, and for each charge; false refuses it.
+     * NULL: no check. */
     bool (*may_grow)(void *context, size_t bytes);
     void *may_grow_context;
 };
@@ -50,6 +50,10 @@ struct str arena_format(struct arena *arena, const char *format, ...)
 
 /* Bytes allocated so far, including those lost to alignment. */
 size_t arena_used_bytes(const struct arena *arena) __attribute__((nonnull));
+
+/* Counts memory that is taken elsewhere for the same purpose, such as that of a library, against
+ * the limit and may_grow, until arena_release(). False where they refuse it. */
+bool arena_charge(struct arena *arena, size_t bytes) __attribute__((warn_unused_result, nonnull));
 
 /* A hint for an empty arena: its first block is made large enough for that many bytes. */
 void arena_expect(struct arena *arena, size_t bytes) __attribute__((nonnull));

@@ -113,6 +113,25 @@ Test(arena, the_callback_is_asked_before_the_arena_grows)
     cr_expect_eq(arena.held_bytes, BLOCK_BYTES);
 }
 
+Test(arena, memory_taken_elsewhere_counts)
+{
+    struct gate gate = {.allowed = 3000};
+    cleanup_arena struct arena arena = {
+        .limit_bytes = 2000, .may_grow = may_grow, .may_grow_context = &gate};
+
+    cr_expect(arena_charge(&arena, 1500));
+    cr_expect_eq(gate.asked, 1500);
+    cr_expect_eq(arena.held_bytes, 1500);
+    cr_expect_not(arena_charge(&arena, 501), "the limit");
+    cr_expect_eq(gate.asked, 1500, "the callback is not asked beyond the limit");
+    cr_expect(arena_charge(&arena, 500));
+    cr_expect_null(arena_alloc(&arena, 1, 1));
+    arena_release(&arena);
+    cr_expect_eq(arena.held_bytes, 0);
+    cr_expect_not(arena_charge(&arena, 1001), "the callback");
+    cr_expect_eq(arena.held_bytes, 0);
+}
+
 Test(arena, copied_and_formatted_texts_end_with_nul)
 {
     cleanup_arena struct arena arena = {0};
