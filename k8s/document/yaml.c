@@ -18,6 +18,9 @@
 #define TAG_PREFIX "tag:yaml.org,2002:"
 #define NAME_GROWTH 8 /* struct yaml_names is at most that many times as long as the text */
 #define NAMES_EXTRA_BYTES 65536
+/* libyaml has at most that many times as much memory as the text: it doubles two buffers, and in
+ * the worst case each of them takes the whole text and is twice as large. */
+#define PARSER_GROWTH 4
 #define MAX_WHOLE_KEY 9007199254740992.0 /* 2^53 */
 
 /* The type and value of a scalar. */
@@ -401,7 +404,8 @@ static int parse(struct yaml *y)
 {
     cleanup_yaml_parser yaml_parser_t parser = {0};
 
-    if (yaml_parser_initialize(&parser) == 0)
+    if (!arena_charge(y->arena, (y->end - y->begin) * PARSER_GROWTH) ||
+        yaml_parser_initialize(&parser) == 0)
         return -ENOMEM;
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)y->text.ptr + y->begin,

@@ -43,6 +43,9 @@ int yaml_add_name(struct yaml *y, struct str name, bool *ret_twice)
         return -E2BIG;
     if (bytes > names->max_bytes - names->len)
         return -E2BIG;
+    /* the capacity doubles, so that twice what is needed is enough */
+    if (names->len + bytes > names->capacity && !arena_charge(y->arena, 2 * (names->len + bytes)))
+        return -ENOMEM;
     r = array_grow(&names->ptr, &names->capacity, names->len + bytes, 1, names->max_bytes);
     if (r < 0)
         return r;

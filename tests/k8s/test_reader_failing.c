@@ -181,6 +181,23 @@ Test(reader_failing, the_limit_of_an_arena_gives_out_of_memory)
     arena_release(&arena);
 }
 
+Test(reader_failing, memory_of_libyaml_and_of_open_keys_counts_for_the_arena)
+{
+    static const struct document_options options = {.syntax = DOCUMENT_YAML, .rules = DOCUMENT_OWN};
+    cleanup_arena struct arena arena = {0};
+    cleanup_arena struct arena tight = {.limit_bytes = (size_t)4 * 1005 + 2 * 6002};
+    struct document_error error = {0};
+    cJSON *tree = NULL;
+    char text[1006];
+
+    /* each tab of the key is six bytes as JSON, and twice that is reserved */
+    (void)snprintf(text, sizeof(text), "\"%1000s\": 1", "");
+    memset(text + 1, '\t', 1000);
+    cr_assert_eq(document_read(str_of(text), &options, &arena, &tree, &error), 0);
+    cr_expect_geq(arena.held_bytes, tight.limit_bytes);
+    cr_expect_eq(document_read(str_of(text), &options, &tight, &tree, &error), -ENOMEM);
+}
+
 Test(reader_failing, a_long_object_is_rejected_without_random_numbers)
 {
     static const struct document_options options = {.syntax = DOCUMENT_JSON, .rules = DOCUMENT_OWN};
