@@ -2,7 +2,7 @@
 /*
  * answer - makes the content of a response, and writes it or a Status.
  *
- * annotations.c, message.c and hint.c make the parts, body.c the text.
+ * annotations.c, message.c, rows.c and hint.c make the parts, body.c the text.
  */
 
 #include "webhook/answer/answer.h"

@@ -12,7 +12,7 @@
 
 #include "planner/advice.h"
 #include "webhook/answer/expiry.h"
-#include "webhook/answer/hint.h"
+#include "webhook/answer/rows.h"
 #include "webhook/util/clean.h"
 
 #define MAX_TITLE_BYTES 400 /* in a message; the audit annotation has the complete subject */
@@ -20,31 +20,6 @@
 #define MAX_LINE_BYTES 1024              /* so that the first finding always fits */
 #define ADVICE_PREFIX "the plan would be ready: "
 #define MORE_BYTES 32 /* "… and 18446744073709551615 more" */
-
-/* A finding of the gate or of the planner. */
-struct row {
-    struct str code;
-    struct str place;
-    struct str message;
-    const char *hint; /* NULL: the message already says what to do */
-};
-
-static size_t row_count(const struct decision *d)
-{
-    return d->finding_count + (d->planned ? d->plan.finding_count : 0);
-}
-
-static struct row row_at(const struct decision *d, size_t i)
-{
-    if (i < d->finding_count)
-        return (struct row){.code = str_of(gate_code_text(d->findings[i].code)),
-                            .place = d->findings[i].place,
-                            .message = d->findings[i].message};
-    i -= d->finding_count;
-    return (struct row){.code = str_of(plan_code_text(d->plan.findings[i].code)),
-                        .message = d->plan.findings[i].message,
-                        .hint = answer_hint(d->plan.findings[i].code)};
-}
 
 /* The reason of a denial, as the end of a sentence. */
 static const char *why(const struct decision *d)
@@ -80,7 +55,7 @@ static void clean_from(struct buffer *b, size_t start)
 }
 
 /* `code at place: message; what to do`, without a line feed, cut at MAX_LINE_BYTES. */
-static int make_line(const struct row *row, struct arena *arena, struct str *ret_line)
+static int make_line(const struct answer_row *row, struct arena *arena, struct str *ret_line)
 {
     struct str place = str_cut(row->place, MAX_LINE_BYTES);
     struct buffer b = buffer_make(arena, 8 * MAX_LINE_BYTES);
@@ -105,25 +80,36 @@ static int make_line(const struct row *row, struct arena *arena, struct str *ret
     return 0;
 }
 
-/* As many lines as fit, then the number of the others. */
+/* As many lines as fit, the number of the others, and what follows from them. */
 static int add_lines(struct buffer *b, const struct decision *d, struct arena *arena)
 {
-    size_t count = row_count(d);
+    struct answer_rows rows = {0};
+    struct str also = {0};
+    size_t reserved = 0;
+    int r = answer_rows_make(d, arena, &rows);
 
-    for (size_t i = 0; i < count; i++) {
-        struct row row = row_at(d, i);
-        size_t left = ANSWER_MAX_MESSAGE_BYTES - b->len;
+    if (r == 0)
+        r = answer_consequences(&rows, arena, &also);
+    if (r < 0)
+        return r;
+    reserved = str_present(also) ? also.len + 1 : 0;
+    for (size_t i = 0; i < rows.cause_count; i++) {
+        size_t left = ANSWER_MAX_MESSAGE_BYTES - reserved - b->len;
         struct str line = {0};
-        int r = make_line(&row, arena, &line);
 
+        r = make_line(&rows.items[i], arena, &line);
         if (r < 0)
             return r;
-        if (line.len + 1 + (i + 1 < count ? MORE_BYTES + 1 : 0) > left) {
-            buffer_add_format(b, "\n… and %zu more", count - i);
+        if (line.len + 1 + (i + 1 < rows.cause_count ? MORE_BYTES + 1 : 0) > left) {
+            buffer_add_format(b, "\n… and %zu more", rows.cause_count - i);
             break;
         }
         buffer_add_char(b, '\n');
         buffer_add(b, line);
+    }
+    if (str_present(also)) {
+        buffer_add_char(b, '\n');
+        buffer_add(b, also);
     }
     return 0;
 }
@@ -234,11 +220,35 @@ static int warn_with_advice(const struct decision *d, struct arena *arena, struc
     return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
 }
 
+/* One warning for each finding that fits, the number of the others, and what follows from them. */
+static int warn_of_rows(const struct decision *d, struct arena *arena, struct str *warnings,
+                        size_t *count)
+{
+    struct answer_rows rows = {0};
+    struct str also = {0}, text = {0};
+    int r = answer_rows_make(d, arena, &rows);
+
+    if (r == 0)
+        r = answer_consequences(&rows, arena, &also);
+    for (size_t i = 0; r == 0 && i < rows.cause_count; i++) {
+        size_t reserved = str_present(also) ? 1 : 0;
+
+        if (*count + 1 + reserved == ANSWER_MAX_WARNINGS && i + 1 < rows.cause_count) {
+            text = arena_format(arena, "sandgate: … and %zu more", rows.cause_count - i);
+            r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+            break;
+        }
+        r = make_line(&rows.items[i], arena, &text);
+        if (r == 0)
+            r = add_warning(arena, text, warnings, count);
+    }
+    return r == 0 && str_present(also) ? add_warning(arena, also, warnings, count) : r;
+}
+
 static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
     struct str title = str_cut(d->title, MAX_TITLE_BYTES);
-    size_t rows = row_count(d);
     struct str text =
         arena_format(arena,
                      d->would_deny_enforce ? "sandgate: pods of %.*s will be refused: %s"
@@ -246,17 +256,8 @@ static int warn_of_findings(const struct decision *d, struct arena *arena, struc
                      (int)title.len, title.ptr, why(d));
     int r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
 
-    for (size_t i = 0; r == 0 && i < rows; i++) {
-        struct row row = row_at(d, i);
-
-        if (*count + 1 == ANSWER_MAX_WARNINGS && i + 1 < rows) {
-            text = arena_format(arena, "sandgate: … and %zu more", rows - i);
-            return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
-        }
-        r = make_line(&row, arena, &text);
-        if (r == 0)
-            r = add_warning(arena, text, warnings, count);
-    }
+    if (r == 0)
+        r = warn_of_rows(d, arena, warnings, count);
     return r == 0 && *count < ANSWER_MAX_WARNINGS ? warn_with_advice(d, arena, warnings, count) : r;
 }
 

@@ -8,7 +8,7 @@
 #include "k8s/document/document.h"
 #include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
-#include "webhook/answer/hint.h"
+#include "webhook/answer/rows.h"
 #include "webhook/cli/output.h"
 #include "webhook/cli/yaml.h"
 #include "webhook/commands/check.h"
@@ -120,27 +120,28 @@ static int print_head(const struct check_result *result, struct arena *arena)
     return 0;
 }
 
+/* As the message of a denial has them. */
 static int print_findings(const struct decision *d, struct arena *arena)
 {
-    int r = 0;
+    struct answer_rows rows = {0};
+    struct str also = {0};
+    int r = answer_rows_make(d, arena, &rows);
 
-    for (size_t i = 0; i < d->finding_count && r == 0; i++) {
-        const struct gate_finding *f = &d->findings[i];
-        bool placed = f->place.len > 0;
+    if (r == 0)
+        r = answer_consequences(&rows, arena, &also);
+    for (size_t i = 0; r == 0 && i < rows.cause_count; i++) {
+        const struct answer_row *row = &rows.items[i];
+        bool placed = row->place.len > 0;
 
-        r = print_line(arena, arena_format(arena, "  %s%s%.*s: %.*s", gate_code_text(f->code),
-                                           placed ? " " : "", (int)f->place.len,
-                                           placed ? f->place.ptr : "", (int)f->message.len,
-                                           f->message.ptr));
+        r = print_line(arena, arena_format(arena, "  %.*s%s%.*s: %.*s%s%s", (int)row->code.len,
+                                           row->code.ptr, placed ? " " : "", (int)row->place.len,
+                                           placed ? row->place.ptr : "", (int)row->message.len,
+                                           row->message.ptr, row->hint != NULL ? "; " : "",
+                                           row->hint != NULL ? row->hint : ""));
     }
-    for (size_t i = 0; d->planned && i < d->plan.finding_count && r == 0; i++) {
-        const struct plan_finding *f = &d->plan.findings[i];
-
-        r = print_line(arena,
-                       arena_format(arena, "  %s: %.*s; %s", plan_code_text(f->code),
-                                    (int)f->message.len, f->message.ptr, answer_hint(f->code)));
-    }
-    return r;
+    return r == 0 && str_present(also)
+               ? print_line(arena, arena_format(arena, "  %.*s", (int)also.len, also.ptr))
+               : r;
 }
 
 static int print_advice(const struct decision *d, struct arena *arena)
