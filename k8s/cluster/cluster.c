@@ -26,6 +26,7 @@ int cluster_new(const struct cluster_options *options, struct cluster **ret_clus
     if (cluster == NULL)
         return -ENOMEM;
     cluster->options = *options;
+    cluster_set_max_stale(cluster, options->max_stale_sec);
     if (pthread_mutex_init(&cluster->lock, NULL) != 0) {
         free(cluster);
         return -ENOMEM;
@@ -139,6 +140,7 @@ static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
     next_msec = cluster_earlier(next_msec, cluster_feeds_next(cluster));
     next_msec = cluster_earlier(next_msec, cluster_build_next(cluster));
     next_msec = cluster_earlier(next_msec, cluster_confirm_next(cluster));
+    next_msec = cluster_earlier(next_msec, cluster_probe_next(cluster));
     return next_msec > now_msec ? (uint32_t)(next_msec - now_msec) : 0;
 }
 
@@ -163,6 +165,7 @@ static bool take_turn(struct cluster *cluster)
     cluster_feeds_run(cluster, now_msec);
     cluster_build(cluster, now_msec);
     publish_status(cluster);
+    cluster_probe_run(cluster, now_msec);
     cluster_confirm_run(cluster, now_msec);
     if (stopping)
         return false;
@@ -313,22 +316,24 @@ int cluster_ask(struct cluster *cluster, enum cluster_question question, struct 
     return r;
 }
 
-bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec)
+void cluster_set_max_stale(struct cluster *cluster, uint32_t max_stale_sec)
 {
-    uint64_t last_event_msec = published(&cluster->shared.last_event_msec);
-
-    return clock_age_msec() > last_event_msec + (uint64_t)max_stale_sec * 1000;
+    atomic_store_explicit(&cluster->shared.max_stale_sec, max_stale_sec, memory_order_relaxed);
 }
 
 void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)
 {
     const struct cluster_shared *shared = &cluster->shared;
     uint64_t last_event_msec = published(&shared->last_event_msec);
+    uint64_t failed_read_msec = published(&shared->failed_read_msec);
     uint64_t now_msec = clock_age_msec();
 
     *ret_status = (struct cluster_status){
         .ready = cluster_ready(cluster),
         .last_event_age_msec = last_event_msec < now_msec ? now_msec - last_event_msec : 0,
+        .stale = cluster_is_stale(cluster),
+        .failed_reads = published(&shared->failed_reads),
+        .failed_read_age_msec = failed_read_msec != 0 ? now_msec - failed_read_msec : UINT64_MAX,
         .relists = published(&shared->relists),
         .failures = published(&shared->failures),
         .confirmations = published(&shared->confirmations),

@@ -36,6 +36,9 @@
 #define CLUSTER_BURST_MSEC 20     /* events within this time give one snapshot */
 #define CLUSTER_BUILD_SHARE 20    /* building takes at most 1/20 of the time */
 #define CLUSTER_REFRESH_MSEC 1000 /* shortest time between two refreshes */
+/* Direct reads in a row that must fail before the API server counts as out of reach. */
+#define CLUSTER_MAX_FAILED_READS 3
+#define CLUSTER_OUT_OF_REACH_MSEC 1000 /* longest wait of a question then */
 
 /* Events for a log. */
 enum cluster_event_kind {
@@ -57,6 +60,7 @@ struct cluster_options {
     struct str own_namespace;
     struct str_list namespaces; /* in addition to own_namespace; empty: all */
     struct snapshot_store *store;
+    uint32_t max_stale_sec; /* without news for longer than this, the snapshot is stale */
     void (*on_event)(void *context, const struct cluster_event *event); /* can be NULL */
     void *event_context;
 };
@@ -73,6 +77,10 @@ int cluster_new(const struct cluster_options *options, struct cluster **ret_clus
 int cluster_set_rules(struct cluster *cluster, const struct keyring *keyring,
                       const struct policy *policy, struct snapshot_keep keep)
     __attribute__((warn_unused_result, nonnull));
+
+/* As the option. Any thread, at any time. */
+void cluster_set_max_stale(struct cluster *cluster, uint32_t max_stale_sec)
+    __attribute__((nonnull));
 
 int cluster_start(struct cluster *cluster) __attribute__((warn_unused_result, nonnull));
 /* Ends the thread; waiters get -ESHUTDOWN. NULL is allowed. */
@@ -101,8 +109,8 @@ enum cluster_question {
  *   0           the snapshot in the store has the answer, which can be that there is no such object
  *   -ETIMEDOUT  the deadline passed
  *   -EBUSY      the limits of section 4 are reached
- *   -EIO        the API server did not answer, so check the snapshot in the store again: it has
- *               everything that arrived before; or this gate does not read the namespace
+ *   -EIO        the API server did not answer, or is out of reach, so check the snapshot in the
+ * store again: it has everything that arrived before; or this gate does not read the namespace
  *   -ENOMEM
  *   -ESHUTDOWN  the cluster ends
  */
@@ -117,20 +125,25 @@ struct cluster_waiter {
     struct cluster_read *reads[2]; /* that it still waits for; NULL: none */
     bool refresh;                  /* whether it still waits for a refresh */
     int failed;                    /* its result after the next snapshot; 0: no failure */
+    int late;                      /* its result at the deadline */
 };
 
 /* 0, or an error as for `done`, which is not called then. */
 int cluster_ask(struct cluster *cluster, enum cluster_question question, struct str namespace_name,
                 struct cluster_waiter *waiter) __attribute__((warn_unused_result, nonnull));
 
-/* Whether a watch has had no event, bookmark or list for this time. */
-bool cluster_is_stale(const struct cluster *cluster, uint32_t max_stale_sec);
+/* Whether a watch has had no event, bookmark or list for the time of the option. While this is so,
+ * the cluster reads by itself, so that it notices when the API server answers again. */
+bool cluster_is_stale(const struct cluster *cluster);
 
 struct cluster_status {
     bool ready;
-    uint64_t last_event_age_msec;     /* of the watch with the oldest last event */
-    uint64_t relists;                 /* complete lists after the first ones */
-    uint64_t failures;                /* calls that failed */
+    uint64_t last_event_age_msec; /* of the watch with the oldest last event */
+    uint64_t relists;             /* complete lists after the first ones */
+    uint64_t failures;            /* calls that failed */
+    bool stale;
+    uint64_t failed_reads;            /* direct reads (all but watches) that failed in a row */
+    uint64_t failed_read_age_msec;    /* of the last one; UINT64_MAX: none failed */
     uint64_t confirmations;           /* confirmation reads */
     uint64_t confirmations_refused;   /* with -EBUSY */
     uint64_t config_maps, namespaces; /* known objects */

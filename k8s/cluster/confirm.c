@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/util/clock.h"
 
 static void refuse(struct cluster *cluster, struct cluster_waiter *waiter, int result)
 {
@@ -55,6 +56,19 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
     return 0;
 }
 
+/* While the API server is out of reach, a client learns so at once instead of at its deadline: it
+ * repeats the request, and all its waits add up. The read goes on without it. */
+static void limit_wait(const struct cluster *cluster, struct cluster_waiter *waiter)
+{
+    uint64_t last_msec = clock_msec() + CLUSTER_OUT_OF_REACH_MSEC;
+
+    waiter->late = -ETIMEDOUT;
+    if (!cluster_is_out_of_reach(cluster) || waiter->deadline_msec <= last_msec)
+        return;
+    waiter->deadline_msec = last_msec;
+    waiter->late = -EIO;
+}
+
 void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
 {
     int r = 0;
@@ -62,6 +76,7 @@ void cluster_take_waiter(struct cluster *cluster, struct cluster_waiter *waiter)
     waiter->reads[0] = waiter->reads[1] = NULL;
     waiter->failed = 0;
     waiter->refresh = waiter->question == CLUSTER_FRESH;
+    limit_wait(cluster, waiter);
     if (!waiter->refresh)
         r = plan_reads(cluster, waiter);
     if (r < 0) {
@@ -82,7 +97,7 @@ void cluster_confirm_run(struct cluster *cluster, uint64_t now_msec)
         if (is_built && cluster_waiter_answered(waiter))
             cluster_waiter_end(cluster, waiter, waiter->failed);
         else if (now_msec >= waiter->deadline_msec)
-            cluster_waiter_end(cluster, waiter, waiter->failed < 0 ? waiter->failed : -ETIMEDOUT);
+            cluster_waiter_end(cluster, waiter, waiter->failed < 0 ? waiter->failed : waiter->late);
     }
     cluster_refresh_run(cluster, now_msec);
     cluster_reads_run(cluster, now_msec);

@@ -203,6 +203,7 @@ static int take_bytes(void *context, const char *bytes, size_t count)
     struct cluster_feed *feed = context;
     uint64_t now_msec = clock_age_msec();
 
+    feed->byte_msec = now_msec;
     feed->error =
         reflector_bytes(feed->reflector, (struct str){.ptr = bytes, .len = count}, now_msec);
     return feed->error;
@@ -220,6 +221,8 @@ static void take_end(void *context, int result, const struct api_reply *reply)
     feed->problem[0] = '\0';
     if (is_whole)
         feed->error = reflector_ended(feed->reflector, now_msec);
+    if (feed->task.step == REFLECTOR_LIST)
+        cluster_note_read(feed->cluster, is_whole && feed->error == 0);
     if (is_whole && feed->error == 0) {
         if (reflector_reason(feed->reflector).len > 0)
             note_problem(feed, 0, reply);
@@ -249,6 +252,7 @@ static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
 
     assert(feed->call == NULL);
     feed->error = 0;
+    feed->byte_msec = clock_age_msec();
     return api_loop_start(feed->cluster->loop, &request, take_end, &feed->call);
 }
 

@@ -14,6 +14,7 @@
  * confirm.c  questions: what they need; begins and ends it
  * reads.c    confirmation reads, and their limits
  * fresh.c    refreshes of a stale snapshot
+ * probe.c    reads that a stale cluster makes by itself
  * waiter.c   ends the waits of requests
  *
  * Threads    everything belongs to the cluster's thread, unless stated otherwise.
@@ -33,8 +34,11 @@
 /* Two bookmarks are missing: the watch can be dead. A new list is requested, before the snapshot
  * becomes stale. */
 #define CLUSTER_SILENT_SEC 130
-#define CLUSTER_WATCH_GRACE_SEC 30       /* after the end that the server was given */
-#define CLUSTER_READ_SEC 10              /* longest duration of a confirmation read */
+#define CLUSTER_WATCH_GRACE_SEC 30 /* after the end that the server was given */
+#define CLUSTER_READ_SEC 10        /* longest duration of a confirmation read */
+#define CLUSTER_PROBE_SEC 5        /* longest duration of a read while stale */
+#define CLUSTER_PROBE_MIN_MSEC 500 /* pause between two of them; doubled up to the longest */
+#define CLUSTER_PROBE_MAX_MSEC 5000
 #define CLUSTER_NOTIFY_SEC 60            /* shortest time between two events for one failure */
 #define CLUSTER_RETRY_MSEC 1000          /* pause after an allocation failed */
 #define CLUSTER_TURN_MSEC 1000           /* longest wait in a turn */
@@ -64,6 +68,7 @@ struct cluster_feed {
     struct reflector_task task;
     uint64_t begin_msec;
     struct api_call *call;     /* in progress; NULL: none */
+    uint64_t byte_msec;        /* of clock_age_msec(): its begin or its last byte */
     int error;                 /* of the reflector, for this call; 0: none */
     uint64_t lists;            /* number of lists that were reported */
     uint64_t refresh_lists;    /* number of complete lists when the last refresh began */
@@ -87,12 +92,21 @@ struct cluster_read {
     char namespace_name[];
 };
 
+/* The reads of a cluster that is stale: one at a time, of the gate's own Namespace. */
+struct cluster_probe {
+    struct api_call *call; /* in progress; NULL: none */
+    uint64_t next_msec;    /* earliest begin of the next one */
+    uint64_t pause_msec;   /* before the next one; 0: it is the first */
+};
+
 /* What other threads can read. Only each member is consistent, not all of them together. */
 struct cluster_shared {
     _Atomic bool ready;               /* released after the first snapshot is in the store */
     _Atomic uint64_t last_event_msec; /* of clock_age_msec(): the oldest last event of all feeds;
                                          0: none yet */
     _Atomic uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
+    _Atomic uint64_t failed_reads, failed_read_msec; /* in a row; of clock_age_msec(), 0: never */
+    _Atomic uint32_t max_stale_sec;
 };
 
 struct cluster {
@@ -126,7 +140,8 @@ struct cluster {
     uint64_t read_msec[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* when the last reads began: a ring */
     size_t read_count;                                 /* number of reads begun so far */
     bool refreshing;
-    uint64_t refresh_msec;       /* when the last refresh began */
+    uint64_t refresh_msec; /* when the last refresh began */
+    struct cluster_probe probe;
     uint64_t read_reported_msec; /* time of the last event for a failed read */
     uint64_t read_failures;
 
@@ -141,6 +156,11 @@ uint64_t cluster_earlier(uint64_t a, uint64_t b);
 void cluster_notify(const struct cluster *cluster, const struct cluster_event *event);
 /* Marks the snapshot in the store as out of date. */
 void cluster_mark_dirty(struct cluster *cluster);
+/* Counts a direct read: one that failed, or one that the API server answered. */
+void cluster_note_read(struct cluster *cluster, bool succeeded);
+bool cluster_is_out_of_reach(const struct cluster *cluster);
+/* Whether an event of that age, of clock_age_msec(), is older than max_stale_sec. */
+bool cluster_is_old(const struct cluster *cluster, uint64_t event_msec);
 
 /* ---- feed.c ---- */
 
@@ -222,6 +242,13 @@ void cluster_refresh_check(struct cluster *cluster);
 void cluster_refresh_run(struct cluster *cluster, uint64_t now_msec);
 /* The time of the next one; 0: none. */
 uint64_t cluster_refresh_next(const struct cluster *cluster);
+
+/* ---- probe.c ---- */
+
+/* Begins the read that a stale cluster makes by itself, if it is due. */
+void cluster_probe_run(struct cluster *cluster, uint64_t now_msec);
+/* The time of the next one; 0: none. */
+uint64_t cluster_probe_next(const struct cluster *cluster);
 
 /* ---- confirm.c ---- */
 

@@ -153,6 +153,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
         r = reflector_merge_end(read->merge);
     else if (r == 0 && !is_none)
         r = -EIO;
+    cluster_note_read(cluster, r == 0);
     if (r < 0)
         report_failure(cluster, read, reply);
     end_read(cluster, read, r < 0 && r != -ENOMEM ? -EIO : r);

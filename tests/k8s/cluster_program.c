@@ -5,8 +5,8 @@
  * output.
  *
  *   rules keyring=DIR revoked=DIGEST audience=TEXT max_age=DAYS
- *   start | free | once msec=N | look | show | stale sec=N | later msec=N | suspend msec=N
- *   ask question=namespace|evidence|fresh namespace=NAME msec=N count=N tag=TEXT
+ *   start | free | once msec=N | look | show | stale | max_stale sec=N | later msec=N | suspend
+ * msec=N ask question=namespace|evidence|fresh namespace=NAME msec=N count=N tag=TEXT
  */
 #include <errno.h>
 #include <pthread.h>
@@ -247,6 +247,9 @@ static void do_look(void)
     buffer_add_format(&b, "\"relists\":%llu,\"failures\":%llu,\"confirmations\":%llu,",
                       (unsigned long long)status.relists, (unsigned long long)status.failures,
                       (unsigned long long)status.confirmations);
+    buffer_add_format(&b, "\"stale\":%s,\"failed_reads\":%llu,\"failed_read_age\":%llu,",
+                      status.stale ? "true" : "false", (unsigned long long)status.failed_reads,
+                      (unsigned long long)status.failed_read_age_msec);
     buffer_add_format(&b, "\"refused\":%llu,\"config_maps\":%llu,\"namespaces\":%llu,",
                       (unsigned long long)status.confirmations_refused,
                       (unsigned long long)status.config_maps,
@@ -344,11 +347,12 @@ static void do_line(const char *line)
         do_show(line);
     else if (str_equal(command, STR("later")))
         (void)__atomic_add_fetch(&later_msec, number(line, "msec", 0), __ATOMIC_RELAXED);
+    else if (str_equal(command, STR("max_stale")))
+        cluster_set_max_stale(cluster, (uint32_t)number(line, "sec", 180));
     else if (str_equal(command, STR("suspend")))
         (void)__atomic_add_fetch(&suspended_msec, number(line, "msec", 0), __ATOMIC_RELAXED);
     else if (str_equal(command, STR("stale")))
-        do_plain(cluster_is_stale(cluster, (uint32_t)number(line, "sec", 180)) ? "\"stale\":true"
-                                                                               : "\"stale\":false");
+        do_plain(cluster_is_stale(cluster) ? "\"stale\":true" : "\"stale\":false");
     else if (str_equal(command, STR("free"))) {
         cluster_free(cluster);
         cluster = NULL;
@@ -381,6 +385,7 @@ int main(int argc, char **argv)
 
     options.own_namespace = STR(POLICY_OWN_NAMESPACE);
     options.on_event = tell;
+    options.max_stale_sec = 180;
     for (int i = 1; i < argc; i++)
         take_argument(argv[i]);
     if (api_new(&where, &site, &options.api, &reason) < 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cluster source with an API server that makes the errors which a test chooses."""
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -118,7 +119,7 @@ class Following(unittest.TestCase):
             api.cut()
             gate.wait(lambda s: s.get("event") == "failed", count=2)
             self.assertEqual(gate.evidence(), VALID)
-            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": False})
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
             api.hook = lambda r: None
             api.put("configmaps", evidence("payments", "b"))
             gate.shows({**VALID, "payments/b": "valid"})
@@ -130,18 +131,19 @@ class Following(unittest.TestCase):
             gate.until(lambda: len(api.watches) == 2)
             gate.tell("later msec=131000")
             gate.until(lambda: gate.look()["relists"] == 2)
-            self.assertEqual(gate.ask("stale sec=60", "stale"), {"stale": False})
+            gate.tell("max_stale sec=60")
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
 
     def test_a_suspended_machine_does_not_keep_a_snapshot_fresh(self):
         with world() as api, Gate(api).ready() as gate:
             gate.until(lambda: len(api.watches) == 2)
             api.hook = lambda r: refusal(503, "away")
             gate.tell("suspend msec=200000")
-            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": True})
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": True})
             self.assertGreaterEqual(gate.look()["heard_age"], 200000)
             api.hook = lambda r: None
             gate.until(lambda: gate.look()["relists"] == 2)  # both watches were silent for too long
-            self.assertEqual(gate.ask("stale sec=180", "stale"), {"stale": False})
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
 
     def test_named_namespaces(self):
         api = world()
@@ -413,13 +415,13 @@ class Freshness(unittest.TestCase):
             gate.until(lambda: len(api.watches) == 2)
             api.put("configmaps", evidence("payments", "b"), silent=True)
             api.delete("configmaps", OWN, "a", silent=True)
-            self.assertEqual(gate.ask("stale sec=0", "stale"), {"stale": True})
+            gate.tell("max_stale sec=90")
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
             gate.tell("later msec=100000")
-            self.assertEqual(gate.ask("stale sec=90", "stale"), {"stale": True})
             gate.question("fresh", "", "t", count=20)
             self.assertEqual({r["result"] for r in gate.results("t", 20)}, {0})
             self.assertEqual(gate.evidence(), {"payments/b": "valid"})
-            self.assertEqual(gate.ask("stale sec=90", "stale"), {"stale": False})
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
             self.assertEqual(gate.look()["relists"], 2)
 
     def test_refreshes_are_limited_and_report_failures(self):
@@ -440,6 +442,63 @@ class Freshness(unittest.TestCase):
             gate.question("fresh", "", "t", msec=300)
             self.assertEqual(gate.results("t")[0]["result"], -errno.ETIMEDOUT)
             api.hook = lambda r: None
+
+
+class Reach(unittest.TestCase):
+    """A stale cluster reads by itself."""
+
+    @contextlib.contextmanager
+    def cut_off(self, hook=lambda r: refusal(503, "away")):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = hook
+            gate.tell("later msec=200000")
+            gate.until(lambda: gate.look()["failed_reads"] >= 3)
+            yield api, gate
+            api.hook = lambda r: None
+
+    def test_it_notices_without_requests_that_the_server_is_gone_and_back(self):
+        with self.cut_off() as (api, gate):
+            said = gate.look()
+            self.assertEqual((said["stale"], said["ready"]), (True, True))
+            self.assertLess(said["failed_read_age"], 60000)
+            api.put("configmaps", evidence("payments", "b"), silent=True)
+            api.hook = lambda r: None
+            gate.until(lambda: gate.look()["failed_reads"] == 0)
+            gate.shows({**VALID, "payments/b": "valid"})
+            self.assertEqual(gate.ask("stale", "stale"), {"stale": False})
+            count = len(own_reads(api))
+            time.sleep(1.2)
+            self.assertEqual(len(own_reads(api)), count)  # only while it is stale
+
+    def test_its_reads_have_growing_pauses(self):
+        with self.cut_off() as (api, gate):
+            gate.until(lambda: len(own_reads(api)) >= 4)
+            when = own_reads(api)
+            for i, pause in enumerate((0.5, 1, 2)):
+                self.assertGreaterEqual(when[i + 1] - when[i], pause)
+
+    def test_a_fresh_cluster_does_not_read_by_itself(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            gate.tell("later msec=100000")
+            time.sleep(1.2)
+            self.assertEqual(own_reads(api), [])
+
+    def test_questions_do_not_wait_for_a_server_that_is_out_of_reach(self):
+        with self.cut_off() as (api, gate):
+            release = threading.Event()
+            api.hook = lambda r: release.wait(30) and None
+            for question, name in (("fresh", ""), ("namespace", "new"), ("evidence", "payments")):
+                gate.question(question, name, question, msec=25000)
+                said = gate.results(question)[0]
+                self.assertEqual((question, said["result"]), (question, -errno.EIO))
+                self.assertLess(said["msec"], 10000)
+            release.set()
+
+
+def own_reads(api):
+    return [r.when for r in api.server.requests if r.path == "/api/v1/namespaces/" + OWN]
 
 
 class Once(unittest.TestCase):

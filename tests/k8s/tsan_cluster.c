@@ -138,7 +138,7 @@ static void *look(void *unused)
         struct snapshot *snapshot = snapshot_store_get(options.store);
 
         cluster_read_status(cluster, &status);
-        (void)cluster_is_stale(cluster, 1);
+        (void)cluster_is_stale(cluster);
         check(cluster_ready(cluster) == (status.ready || cluster_ready(cluster)),
               "the cluster was ready and is no longer");
         if (snapshot != NULL)

@@ -136,6 +136,7 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
     c->options.store = runtime->store;
     c->options.on_event = runtime->overrides.on_event;
     c->options.event_context = runtime->overrides.event_context;
+    c->options.max_stale_sec = config->max_stale_sec;
     c->kubeconfig_read = fingerprint_of(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)
@@ -151,6 +152,8 @@ int runtime_reload_cluster(struct runtime *runtime, struct config *config,
                               runtime_hold_config(config));
 
     report->evidence_failed |= r != 0;
+    if (r == 0)
+        cluster_set_max_stale(runtime->cluster.cluster, config->max_stale_sec);
     return r;
 }
 
@@ -164,7 +167,7 @@ void runtime_stop_cluster(struct runtime *runtime)
     (void)pthread_rwlock_wrlock(&c->lock);
     cluster = c->cluster;
     if (cluster != NULL)
-        c->was_stale = cluster_is_stale(cluster, atomic_load(&runtime->max_stale_sec));
+        c->was_stale = cluster_is_stale(cluster);
     c->cluster = NULL;
     (void)pthread_rwlock_unlock(&c->lock);
     cluster_free(cluster);
@@ -209,8 +212,7 @@ bool runtime_is_stale(struct runtime *runtime)
     bool stale = false;
 
     (void)pthread_rwlock_rdlock(&c->lock);
-    stale = c->cluster != NULL ? cluster_is_stale(c->cluster, atomic_load(&runtime->max_stale_sec))
-                               : c->was_stale;
+    stale = c->cluster != NULL ? cluster_is_stale(c->cluster) : c->was_stale;
     (void)pthread_rwlock_unlock(&c->lock);
     return stale;
 }

@@ -50,7 +50,6 @@ struct runtime {
     struct config *config;
     struct snapshot_store *store;
     enum config_source source; /* as at the start; changing it needs a restart */
-    _Atomic uint32_t max_stale_sec;
 
     /* only used by the thread that opens and reloads */
     struct keyring *keyring;

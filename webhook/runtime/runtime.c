@@ -42,7 +42,6 @@ static void set_config(struct runtime *runtime, struct config *config)
     old = runtime->config;
     runtime->config = config_ref(config);
     (void)pthread_mutex_unlock(&runtime->mutex);
-    atomic_store(&runtime->max_stale_sec, config->max_stale_sec);
     config_unref(old);
 }
 
