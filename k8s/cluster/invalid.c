@@ -3,7 +3,9 @@
  * invalid - limits the records of invalid documents that are kept for a namespace.
  *
  * A user who can write ConfigMaps must not be able to fill the memory of the gate. Beyond the
- * limits of a snapshot all further documents share one record without a name, and are only counted.
+ * limits of a snapshot all further documents of one class share one record without a name, and are
+ * only counted. A counted document stays counted until it changes: broken baselines block in either
+ * form.
  */
 #define _GNU_SOURCE /* tdestroy(), twalk_r() */
 #include <assert.h>
@@ -19,9 +21,10 @@ enum { BROKEN_BASELINES, OTHERS, CLASS_COUNT };
 /* The invalid documents of a namespace. */
 struct invalid_count {
     struct str namespace_name;
-    size_t kept[CLASS_COUNT];   /* documents with a record of their own */
-    struct evidence *anonymous; /* owned: one reference; the record for all others */
-    size_t counted;             /* documents that have the anonymous record */
+    size_t kept[CLASS_COUNT]; /* documents with a record of their own */
+    /* owned: one reference each; the record for all others */
+    struct evidence *anonymous[CLASS_COUNT];
+    size_t counted[CLASS_COUNT]; /* documents that have the anonymous record */
     char text[];
 };
 
@@ -37,7 +40,8 @@ static void free_count(void *object)
 {
     struct invalid_count *count = object;
 
-    evidence_unref(count->anonymous);
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        evidence_unref(count->anonymous[i]);
     free(count);
 }
 
@@ -61,7 +65,8 @@ static int make_count(struct cluster *cluster, struct str namespace_name,
     if (namespace_name.len > 0)
         memcpy(count->text, namespace_name.ptr, namespace_name.len);
     count->namespace_name = (struct str){.ptr = count->text, .len = namespace_name.len};
-    r = evidence_make_distrusted(&nameless, STR("only counted"), &count->anonymous);
+    for (size_t i = 0; i < CLASS_COUNT && r == 0; i++)
+        r = evidence_make_distrusted(&nameless, STR("only counted"), &count->anonymous[i]);
     if (r == 0 && tsearch(count, &cluster->invalid_counts, order_counts) == NULL)
         r = -ENOMEM;
     if (r < 0) {
@@ -86,9 +91,12 @@ static size_t class_of(const struct evidence *evidence)
 
 static void remove_one(struct invalid_count *count, const struct evidence *evidence)
 {
-    size_t *from =
-        evidence == count->anonymous ? &count->counted : &count->kept[class_of(evidence)];
+    size_t *from = &count->kept[class_of(evidence)];
 
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (evidence == count->anonymous[i])
+            from = &count->counted[i];
+    }
     assert(*from > 0);
     (*from)--;
 }
@@ -96,20 +104,24 @@ static void remove_one(struct invalid_count *count, const struct evidence *evide
 /* Replaces *evidence by the anonymous record if the limit is reached. */
 static void add_one(struct invalid_count *count, struct evidence **evidence)
 {
-    size_t *kept = &count->kept[class_of(*evidence)];
+    size_t class = class_of(*evidence);
 
-    if (*kept < SNAPSHOT_MAX_INVALID_PER_NAMESPACE) {
-        (*kept)++;
+    if (count->kept[class] < SNAPSHOT_MAX_INVALID_PER_NAMESPACE) {
+        count->kept[class]++;
         return;
     }
     evidence_unref(*evidence);
-    *evidence = evidence_ref(count->anonymous);
-    count->counted++;
+    *evidence = evidence_ref(count->anonymous[class]);
+    count->counted[class]++;
 }
 
 static bool is_empty(const struct invalid_count *count)
 {
-    return count->kept[BROKEN_BASELINES] == 0 && count->kept[OTHERS] == 0 && count->counted == 0;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (count->kept[i] > 0 || count->counted[i] > 0)
+            return false;
+    }
+    return true;
 }
 
 int cluster_invalid_replace(struct cluster *cluster, const struct evidence *before,
@@ -146,10 +158,15 @@ static void add_count(const void *node, VISIT visit, void *context)
 {
     const struct invalid_count *count = *(const struct invalid_count *const *)node;
     struct adding *adding = context;
+    const struct snapshot_rest rest = {
+        .namespace_name = count->namespace_name,
+        .invalid = count->counted[OTHERS],
+        .broken = count->counted[BROKEN_BASELINES],
+    };
 
-    if ((visit == postorder || visit == leaf) && count->counted > 0 && adding->error == 0)
-        adding->error =
-            snapshot_builder_add_more(adding->builder, count->namespace_name, count->counted);
+    if ((visit == postorder || visit == leaf) && rest.invalid + rest.broken > 0 &&
+        adding->error == 0)
+        adding->error = snapshot_builder_add_rest(adding->builder, &rest);
 }
 
 int cluster_invalid_add(const struct cluster *cluster, struct snapshot_builder *builder)

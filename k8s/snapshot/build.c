@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build - collects evidence and namespaces, and makes the sorted lists of a snapshot from them. */
+/* build - collects the evidence and namespaces of a snapshot. */
 #define _GNU_SOURCE /* tdestroy() */
-#include <assert.h>
 #include <errno.h>
 #include <search.h>
 #include <stdint.h>
@@ -11,16 +10,14 @@
 #include "planner/base/array.h"
 
 struct snapshot_builder {
-    struct snapshot *snapshot;        /* owned; its lists are filled at the end */
-    const struct evidence **evidence; /* owned: one reference each */
-    size_t evidence_count;
+    struct snapshot *snapshot;      /* owned; its lists are filled at the end */
+    struct snapshot_given evidence; /* owned: one reference each */
     size_t evidence_capacity;
     const struct namespace_labels *
         *namespaces; /* owned list; the labels are in the snapshot's arena */
     size_t namespace_count;
     size_t namespace_capacity;
-    size_t more_capacity; /* of the snapshot's list */
-    void *evidence_tree;  /* of tsearch(): finds names that were added already */
+    void *evidence_tree; /* of tsearch(): finds names that were added already */
     void *namespace_tree;
 };
 
@@ -69,9 +66,9 @@ void snapshot_builder_free(struct snapshot_builder *builder)
         return;
     tdestroy(builder->evidence_tree, keep_item);
     tdestroy(builder->namespace_tree, keep_item);
-    for (size_t i = 0; i < builder->evidence_count; i++)
-        evidence_unref(builder->evidence[i]);
-    free(builder->evidence);
+    for (size_t i = 0; i < builder->evidence.count; i++)
+        evidence_unref(builder->evidence.items[i]);
+    free(builder->evidence.items);
     free(builder->namespaces);
     snapshot_unref(builder->snapshot);
     free(builder);
@@ -128,21 +125,16 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
 {
-    int r = array_grow(&builder->evidence, &builder->evidence_capacity, builder->evidence_count + 1,
-                       sizeof(*builder->evidence), SIZE_MAX);
+    struct snapshot_given *given = &builder->evidence;
+    int r = array_grow(&given->items, &builder->evidence_capacity, given->count + 1,
+                       sizeof(*given->items), SIZE_MAX);
 
     if (r == 0)
         r = add_to_tree(&builder->evidence_tree, evidence, order_names);
     if (r < 0)
         return r;
-    builder->evidence[builder->evidence_count++] = evidence_ref(evidence);
+    given->items[given->count++] = evidence_ref(evidence);
     return 0;
-}
-
-static int sort_names(const void *a, const void *b)
-{
-    return snapshot_compare_names(*(const struct evidence *const *)a,
-                                  *(const struct evidence *const *)b);
 }
 
 static int sort_namespaces(const void *a, const void *b)
@@ -151,162 +143,38 @@ static int sort_namespaces(const void *a, const void *b)
                             *(const struct namespace_labels *const *)b);
 }
 
-static int sort_requirements(const void *a, const void *b)
+int snapshot_builder_add_rest(struct snapshot_builder *builder, const struct snapshot_rest *rest)
 {
-    const struct evidence *left = *(const struct evidence *const *)a;
-    const struct evidence *right = *(const struct evidence *const *)b;
-    int r = snapshot_compare_identity(left, right->skill_ref, right->image_digest);
-
-    if (r == 0)
-        r = moment_compare(right->observed_at, left->observed_at);
-    return r != 0 ? r : snapshot_compare_names(left, right);
+    return snapshot_add_rest(builder->snapshot, rest);
 }
 
-static bool is_broken_baseline(const struct evidence *evidence)
+static int fill_namespaces(struct snapshot_builder *builder, struct snapshot *snapshot)
 {
-    return evidence->kind == EVIDENCE_BASELINE && evidence->state == EVIDENCE_INVALID;
-}
+    size_t count = builder->namespace_count;
 
-int snapshot_builder_add_more(struct snapshot_builder *builder, struct str namespace_name,
-                              size_t count)
-{
-    struct snapshot *snapshot = builder->snapshot;
-    struct snapshot_more *last = NULL;
-    int r = 0;
-
-    r = array_grow_in(&snapshot->arena, &snapshot->more, &builder->more_capacity,
-                      snapshot->more_count + 1, sizeof(*snapshot->more), SIZE_MAX);
-    if (r < 0)
-        return r;
-    last = &snapshot->more[snapshot->more_count];
-    last->count = count;
-    if (!copy_text(&snapshot->arena, namespace_name, &last->namespace_name))
+    snapshot->namespaces = arena_alloc(&snapshot->arena, count, sizeof(*snapshot->namespaces));
+    if (snapshot->namespaces == NULL)
         return -ENOMEM;
-    snapshot->more_count++;
+    if (count > 0) {
+        qsort(builder->namespaces, count, sizeof(*builder->namespaces), sort_namespaces);
+        memcpy(snapshot->namespaces, builder->namespaces, count * sizeof(*builder->namespaces));
+    }
+    snapshot->namespace_count = count;
     return 0;
-}
-
-/* Counts one that is left out. Called in the order of namespaces, so only the last item can match.
- */
-static int count_dropped(struct snapshot_builder *builder, struct str namespace_name)
-{
-    struct snapshot *snapshot = builder->snapshot;
-    struct snapshot_more *last =
-        snapshot->more_count > 0 ? &snapshot->more[snapshot->more_count - 1] : NULL;
-
-    if (last != NULL && str_equal(last->namespace_name, namespace_name)) {
-        last->count++;
-        return 0;
-    }
-    return snapshot_builder_add_more(builder, namespace_name, 1);
-}
-
-/* Fills `all` in order, without the invalid records over the limits. */
-static int fill_all(struct snapshot_builder *builder, struct snapshot *snapshot)
-{
-    size_t invalid = 0; /* of the current namespace */
-    size_t broken = 0;
-    struct str current = {0};
-
-    for (size_t i = 0; i < builder->evidence_count; i++) {
-        const struct evidence *evidence = builder->evidence[i];
-        size_t *bounded = is_broken_baseline(evidence) ? &broken : &invalid;
-        int r = 0;
-
-        if (!str_equal(evidence->namespace_name, current)) {
-            invalid = broken = 0;
-            current = evidence->namespace_name;
-        }
-        if (evidence->state == EVIDENCE_VALID) {
-            snapshot->all[snapshot->all_count++] = evidence;
-        } else if (*bounded < SNAPSHOT_MAX_INVALID_PER_NAMESPACE) {
-            (*bounded)++;
-            snapshot->all[snapshot->all_count++] = evidence;
-        } else {
-            r = count_dropped(builder, evidence->namespace_name);
-        }
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-/* Distributes `all` to the other lists, which are large enough. */
-static void fill_parts(struct snapshot *snapshot)
-{
-    for (size_t i = 0; i < snapshot->all_count; i++) {
-        const struct evidence *evidence = snapshot->all[i];
-        bool valid = evidence->state == EVIDENCE_VALID;
-
-        if (!valid)
-            snapshot->invalid[snapshot->invalid_count++] = evidence;
-        if (valid && evidence->kind == EVIDENCE_REQUIREMENTS)
-            snapshot->requirements[snapshot->requirement_count++] = evidence;
-        if ((valid && evidence->kind == EVIDENCE_BASELINE) || is_broken_baseline(evidence))
-            snapshot->baselines[snapshot->baseline_count++] = evidence;
-        if (valid && evidence->kind == EVIDENCE_EXEMPTION &&
-            str_equal(evidence->namespace_name, snapshot->policy.own_namespace))
-            snapshot->exemptions[snapshot->exemption_count++] = evidence;
-    }
-    if (snapshot->requirement_count > 0)
-        qsort(snapshot->requirements, snapshot->requirement_count, sizeof(*snapshot->requirements),
-              sort_requirements);
-}
-
-/* Allocates the lists, each as large as it can become. */
-static int make_lists(const struct snapshot_builder *builder, struct snapshot *snapshot)
-{
-    size_t requirements = 0, baselines = 0, exemptions = 0, invalid = 0;
-    struct arena *arena = &snapshot->arena;
-
-    for (size_t i = 0; i < builder->evidence_count; i++) {
-        const struct evidence *evidence = builder->evidence[i];
-        bool valid = evidence->state == EVIDENCE_VALID;
-
-        invalid += !valid;
-        requirements += valid && evidence->kind == EVIDENCE_REQUIREMENTS;
-        baselines += evidence->kind == EVIDENCE_BASELINE;
-        exemptions += valid && evidence->kind == EVIDENCE_EXEMPTION;
-    }
-    snapshot->all = arena_alloc(arena, builder->evidence_count, sizeof(*snapshot->all));
-    snapshot->requirements = arena_alloc(arena, requirements, sizeof(*snapshot->all));
-    snapshot->baselines = arena_alloc(arena, baselines, sizeof(*snapshot->all));
-    snapshot->exemptions = arena_alloc(arena, exemptions, sizeof(*snapshot->all));
-    snapshot->invalid = arena_alloc(arena, invalid, sizeof(*snapshot->all));
-    snapshot->namespaces =
-        arena_alloc(arena, builder->namespace_count, sizeof(*snapshot->namespaces));
-    return snapshot->all != NULL && snapshot->requirements != NULL && snapshot->baselines != NULL &&
-                   snapshot->exemptions != NULL && snapshot->invalid != NULL &&
-                   snapshot->namespaces != NULL
-               ? 0
-               : -ENOMEM;
 }
 
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
 {
     struct snapshot *snapshot = builder->snapshot;
-    int r = make_lists(builder, snapshot);
+    int r = fill_namespaces(builder, snapshot);
 
+    /* the tree has names of evidence that is released now */
+    tdestroy(builder->evidence_tree, keep_item);
+    builder->evidence_tree = NULL;
+    if (r == 0)
+        r = snapshot_fill(snapshot, &builder->evidence);
     if (r < 0)
         return r;
-    if (builder->namespace_count > 0) {
-        qsort(builder->namespaces, builder->namespace_count, sizeof(*builder->namespaces),
-              sort_namespaces);
-        memcpy(snapshot->namespaces, builder->namespaces,
-               builder->namespace_count * sizeof(*builder->namespaces));
-    }
-    if (builder->evidence_count > 0)
-        qsort(builder->evidence, builder->evidence_count, sizeof(*builder->evidence), sort_names);
-    r = fill_all(builder, snapshot);
-    if (r < 0) {
-        snapshot->all_count = 0; /* the references still belong to the builder */
-        return r;
-    }
-    for (size_t i = 0; i < snapshot->all_count; i++)
-        snapshot->all[i] = evidence_ref(snapshot->all[i]);
-    snapshot->namespace_count = builder->namespace_count;
-    fill_parts(snapshot);
-    assert(snapshot->all_count <= builder->evidence_count);
     builder->snapshot = NULL;
     snapshot_builder_free(builder);
     *ret_snapshot = snapshot;

@@ -7,12 +7,6 @@
 #include "k8s/snapshot/snapshot.h"
 #include "k8s/util/refcount.h"
 
-/* How many invalid records of a namespace were left out. */
-struct snapshot_more {
-    struct str namespace_name;
-    size_t count;
-};
-
 struct snapshot {
     struct refcount count;
     struct policy policy;
@@ -22,27 +16,54 @@ struct snapshot {
     const struct namespace_labels **namespaces; /* by name */
     size_t namespace_count;
 
-    const struct evidence **all; /* by namespace and name; owned: one reference each */
+    const struct evidence **all; /* by name; owned: one reference each */
     size_t all_count;
     /* subsets of `all`, borrowed */
     const struct evidence **requirements; /* by identity, newest first */
     size_t requirement_count;
-    const struct evidence **baselines; /* by namespace and name */
+    const struct evidence **baselines; /* valid; by name */
     size_t baseline_count;
+    const struct evidence **broken; /* baselines; by name */
+    size_t broken_count;
     const struct evidence **exemptions; /* of the gate's own namespace; by name */
     size_t exemption_count;
-    const struct evidence **invalid; /* by namespace and name */
+    const struct evidence **invalid; /* by name; with the broken baselines */
     size_t invalid_count;
 
-    struct snapshot_more *more; /* can have several items for one namespace: they add up */
-    size_t more_count;
+    struct snapshot_rest *rests; /* by namespace, one for each */
+    size_t rest_count;
+    size_t rest_capacity;
+    size_t own_baseline_objects;
 };
 
-/* The order of `all`. */
+/* The order of `<namespace>/` as text: no namespace has a slash, so all names of one namespace
+ * follow each other. */
+int snapshot_compare_namespaces(struct str a, struct str b);
+
+/* The order of `<namespace>/<name>` as text. */
 int snapshot_compare_names(const struct evidence *a, const struct evidence *b);
 
 /* The order of identities: skill references before digests, each bytewise. */
 int snapshot_compare_identity(const struct evidence *evidence, struct str skill_ref,
                               struct str image_digest);
+
+/* Whether two valid documents have equal bytes. */
+bool snapshot_same_bytes(const struct evidence *a, const struct evidence *b);
+
+/* ---- fill.c ---- */
+
+/* The evidence of a builder, one reference each; those without a record leave the array. */
+struct snapshot_given {
+    const struct evidence **items;
+    size_t count;
+};
+
+/* Adds an item; the namespace is copied. */
+int snapshot_add_rest(struct snapshot *snapshot, const struct snapshot_rest *rest)
+    __attribute__((warn_unused_result));
+
+/* Makes all lists. On failure the snapshot holds no evidence. */
+int snapshot_fill(struct snapshot *snapshot, struct snapshot_given *given)
+    __attribute__((warn_unused_result));
 
 #endif

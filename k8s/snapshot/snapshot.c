@@ -56,9 +56,25 @@ const struct namespace_labels *snapshot_namespace(const struct snapshot *snapsho
     return found != NULL ? *found : NULL;
 }
 
+/* The byte of `<namespace>/` at a place that is not behind its end. */
+static unsigned char byte_at(struct str namespace_name, size_t place)
+{
+    return (unsigned char)(place < namespace_name.len ? namespace_name.ptr[place] : '/');
+}
+
+int snapshot_compare_namespaces(struct str a, struct str b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int r = common > 0 ? memcmp(a.ptr, b.ptr, common) : 0;
+
+    if (r == 0)
+        r = byte_at(a, common) - byte_at(b, common);
+    return r != 0 ? r : (a.len > b.len) - (a.len < b.len);
+}
+
 int snapshot_compare_names(const struct evidence *a, const struct evidence *b)
 {
-    int r = str_compare(a->namespace_name, b->namespace_name);
+    int r = snapshot_compare_namespaces(a->namespace_name, b->namespace_name);
 
     return r != 0 ? r : str_compare(a->name, b->name);
 }
@@ -95,7 +111,7 @@ static int compare_evidence_namespace(const void *sought, const void *item)
     const struct sought *left = sought;
     const struct evidence *const *right = item;
 
-    return str_compare(left->namespace_name, (*right)->namespace_name);
+    return snapshot_compare_namespaces(left->namespace_name, (*right)->namespace_name);
 }
 
 /* All items of a sorted list that are equal to `sought`: bsearch() finds one of them, and the walk
@@ -136,22 +152,53 @@ struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct s
                     compare_evidence_namespace);
 }
 
+struct evidence_run snapshot_broken_baselines(const struct snapshot *snapshot,
+                                              struct str namespace_name)
+{
+    const struct sought sought = {.namespace_name = namespace_name};
+
+    return find_run(snapshot->broken, snapshot->broken_count, &sought, compare_evidence_namespace);
+}
+
+size_t snapshot_own_baseline_objects(const struct snapshot *snapshot)
+{
+    return snapshot->own_baseline_objects;
+}
+
 struct evidence_run snapshot_exemptions(const struct snapshot *snapshot)
 {
     return (struct evidence_run){.items = snapshot->exemptions, .count = snapshot->exemption_count};
+}
+
+static int compare_rest(const void *name, const void *item)
+{
+    const struct snapshot_rest *rest = item;
+
+    return str_compare(*(const struct str *)name, rest->namespace_name);
+}
+
+struct snapshot_rest snapshot_rest(const struct snapshot *snapshot, struct str namespace_name)
+{
+    const struct snapshot_rest *found =
+        snapshot->rest_count > 0 ? bsearch(&namespace_name, snapshot->rests, snapshot->rest_count,
+                                           sizeof(*found), compare_rest)
+                                 : NULL;
+
+    return found != NULL ? *found : (struct snapshot_rest){.namespace_name = namespace_name};
+}
+
+const struct snapshot_rest *snapshot_rests(const struct snapshot *snapshot, size_t *ret_count)
+{
+    *ret_count = snapshot->rest_count;
+    return snapshot->rests;
 }
 
 struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str namespace_name,
                                      size_t *ret_more)
 {
     const struct sought sought = {.namespace_name = namespace_name};
-    size_t more = 0;
 
-    for (size_t i = 0; i < snapshot->more_count; i++) {
-        if (str_equal(snapshot->more[i].namespace_name, namespace_name))
-            more += snapshot->more[i].count;
-    }
-    *ret_more = more;
+    *ret_more = snapshot_rest(snapshot, namespace_name).invalid;
     return find_run(snapshot->invalid, snapshot->invalid_count, &sought,
                     compare_evidence_namespace);
 }

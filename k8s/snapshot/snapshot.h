@@ -8,6 +8,9 @@
  * Immutable and reference-counted. A request takes a reference and holds it until its end; a source
  * builds the next snapshot meanwhile and swaps it into a store. Nothing is verified or parsed here.
  *
+ * Of valid documents of one namespace with equal bytes the bytewise first by `<namespace>/<name>`
+ * has a record. All lists are in the order of `<namespace>/<name>` as one text.
+ *
  * Errors     0; -ENOMEM; -EEXIST the builder has an object with this name already.
  * Ownership  a snapshot keeps the texts of its policy alive by `keep`, holds a reference to each
  *            evidence, and copies namespace labels. snapshot_unref(NULL) is allowed.
@@ -23,8 +26,9 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-/* The most records of invalid documents, and separately of broken baselines: a user who can write
- * ConfigMaps must not be able to displace a baseline that blocks. Further ones are only counted. */
+/* The most records of documents that are not valid, and separately of broken baselines: a user who
+ * can write ConfigMaps must not be able to displace a baseline that blocks. Further ones are only
+ * counted; see struct snapshot_rest. */
 #define SNAPSHOT_MAX_INVALID_PER_NAMESPACE 1000
 
 struct snapshot;
@@ -58,10 +62,18 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 /* Takes a reference. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
-/* Adds to the number of invalid documents of the namespace that have no record here, for
- * snapshot_invalid(). */
-int snapshot_builder_add_more(struct snapshot_builder *builder, struct str namespace_name,
-                              size_t count) __attribute__((warn_unused_result, nonnull));
+
+/* Documents of a namespace that have no record in a snapshot, only their number. */
+struct snapshot_rest {
+    struct str namespace_name;
+    size_t invalid; /* not valid, and no broken baseline */
+    size_t broken;  /* broken baselines: they block as those with a record do */
+    size_t copies;  /* valid ones with the bytes of one that has a record in this namespace */
+};
+
+/* Adds documents that the builder is not given. The namespace is copied. */
+int snapshot_builder_add_rest(struct snapshot_builder *builder, const struct snapshot_rest *rest)
+    __attribute__((warn_unused_result, nonnull));
 /* Sorts the lists. Frees the builder on success. */
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));
@@ -83,24 +95,34 @@ struct evidence_run {
 
 /*
  * Valid SandboxRequirements for an identity (exactly one of the two present), in all namespaces;
- * sorted by observed_at descending, then namespace, then name. The caller checks scope, namespace
+ * sorted by observed_at descending, then `<namespace>/<name>`. The caller checks scope, namespace
  * and expiry.
  */
 struct evidence_run snapshot_requirements(const struct snapshot *snapshot, struct str skill_ref,
                                           struct str image_digest);
 
-/* All SandboxBaselines in the namespace, valid and broken ones (see state). */
+/* Valid SandboxBaselines in the namespace, and those that do not verify or cannot be read. */
 struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name);
+struct evidence_run snapshot_broken_baselines(const struct snapshot *snapshot,
+                                              struct str namespace_name);
+/* The number of valid SandboxBaselines in the gate's own namespace, each copy counted. */
+size_t snapshot_own_baseline_objects(const struct snapshot *snapshot);
 
 /* Valid SandboxExemptions in the gate's own namespace, sorted by name. */
 struct evidence_run snapshot_exemptions(const struct snapshot *snapshot);
 
 /* Documents of the namespace with any state but EVIDENCE_VALID, sorted by name, up to
- * SNAPSHOT_MAX_INVALID_PER_NAMESPACE and as many broken baselines; *ret_more counts the others. */
+ * SNAPSHOT_MAX_INVALID_PER_NAMESPACE and as many broken baselines. *ret_more counts the others,
+ * without broken baselines. */
 struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str namespace_name,
                                      size_t *ret_more);
 
-/* All evidence, sorted by namespace and name: for `sandgate evidence` and metrics. */
+/* What has no record; all numbers are 0 for a namespace where each document has one. */
+struct snapshot_rest snapshot_rest(const struct snapshot *snapshot, struct str namespace_name);
+/* The namespaces with such documents; borrowed. */
+const struct snapshot_rest *snapshot_rests(const struct snapshot *snapshot, size_t *ret_count);
+
+/* All records, sorted by `<namespace>/<name>`: for `sandgate evidence` and metrics. */
 struct evidence_run snapshot_all(const struct snapshot *snapshot);
 
 /* The current snapshot of a running gate, for any number of threads. */

@@ -280,7 +280,7 @@ static void do_show(const char *line)
     struct buffer b = buffer_make(&arena, MAX_OUTPUT_BYTES);
     struct snapshot *snapshot = snapshot_store_get(options.store);
     struct str_list names = split(&arena, word(line, "namespaces"));
-    size_t more = 0;
+    struct snapshot_rest rest = {0};
 
     if (snapshot == NULL) {
         buffer_add(&b, STR("{\"show\":null}"));
@@ -300,9 +300,10 @@ static void do_show(const char *line)
         else
             buffer_add_json(&b, str_present(labels->enforce) ? labels->enforce : STR(""));
     }
-    (void)snapshot_invalid(snapshot, word(line, "more"), &more);
-    buffer_add_format(&b, "},\"max_age\":%d,\"more\":%zu}", snapshot_policy(snapshot)->max_age_days,
-                      more);
+    rest = snapshot_rest(snapshot, word(line, "more"));
+    buffer_add_format(&b, "},\"max_age\":%d,\"more\":[%zu,%zu,%zu]}",
+                      snapshot_policy(snapshot)->max_age_days, rest.invalid, rest.broken,
+                      rest.copies);
     say(&b);
     snapshot_unref(snapshot);
 }

@@ -297,7 +297,7 @@ class Gate:
             time.sleep(0.01)
 
     def more(self, name):
-        """The number of invalid documents that are counted but not kept."""
+        """How many documents have no record: [not valid, broken baselines, copies]."""
         return self.ask("show more=" + name, "more")["more"]
 
     def shows(self, wanted, seconds=15):

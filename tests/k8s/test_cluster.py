@@ -68,7 +68,7 @@ class Following(unittest.TestCase):
         for i in range(250):
             api.put("configmaps", evidence("payments", "x%03d" % i))
         with api, Gate(api).ready() as gate:
-            self.assertEqual(len(gate.evidence()), 251)
+            self.assertEqual((len(gate.evidence()), gate.more("payments")), (2, [0, 0, 249]))
             self.assertEqual(len([p for p in api.paths("configmaps") if "limit=" in p]), 3)
             self.assertEqual(gate.look()["puts"], 1)
 
@@ -78,7 +78,7 @@ class Following(unittest.TestCase):
             with api.lock:  # so that all events arrive together
                 for i in range(200):
                     api.put("configmaps", evidence("payments", "x%03d" % i))
-            gate.until(lambda: len(gate.evidence()) == 201)
+            gate.until(lambda: gate.more("payments") == [0, 0, 199])
             self.assertLessEqual(gate.look()["puts"], 6)
 
     def test_410_leads_to_a_list(self):
@@ -98,7 +98,7 @@ class Following(unittest.TestCase):
             api.put("configmaps", evidence("payments", "b"))
             gate.shows({**VALID, "payments/b": "valid"})
             api.cut(b'{"type":"MODIFIED","object":{"metadata":{"na')
-            api.put("configmaps", evidence("payments", "c"))
+            api.put("configmaps", evidence("payments", "c", DOCUMENT % "other"))
             gate.shows({**VALID, "payments/b": "valid", "payments/c": "valid"})
             self.assertEqual(gate.look()["relists"], 0)
 
@@ -172,17 +172,32 @@ class Bounds(unittest.TestCase):
         for i in range(1003):
             api.put("configmaps", evidence("payments", "y%04d" % i, "kind: SandboxBaseline", keys=()))
         with api, Gate(api).ready() as gate:
-            self.assertEqual((len(gate.evidence()), gate.more("payments")), (2001, 103))
+            self.assertEqual((len(gate.evidence()), gate.more("payments")), (2001, [100, 3, 0]))
             for i in range(1095):
                 api.delete("configmaps", "payments", "x%04d" % i)
-            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1001, 8))
+            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1001, [5, 3, 0]))
             api.put("configmaps", evidence("payments", "x1099", "kind: another", keys=()))
-            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1002, 7))
+            gate.until(lambda: (len(gate.evidence()), gate.more("payments")) == (1002, [4, 3, 0]))
             api.put("configmaps", evidence("payments", "y0000"))
-            api.put("configmaps", evidence("payments", "y1002"))
+            api.put("configmaps", evidence("payments", "y1002", DOCUMENT % "other"))
             gate.until(lambda: gate.evidence().get("payments/y1002") == "valid")
-            self.assertEqual((len(gate.evidence()), gate.more("payments")), (1003, 6))
+            self.assertEqual((len(gate.evidence()), gate.more("payments")), (1003, [4, 2, 0]))
             self.assertLessEqual(len(gate.events("unreadable")), 60)
+
+
+    def test_of_equal_documents_one_is_used_and_a_deletion_names_the_next(self):
+        api = world()
+        for name in "dbc":
+            api.put("configmaps", evidence("payments", name))
+        with api, Gate(api).ready() as gate:
+            self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid"})
+            api.delete("configmaps", "payments", "b")
+            gate.shows({**VALID, "payments/c": "valid"})
+            api.put("configmaps", evidence("payments", "c", keys=()))
+            gate.shows({**VALID, "payments/c": "invalid", "payments/d": "valid"})
+            api.put("configmaps", evidence("payments", "a"))
+            gate.shows({**VALID, "payments/a": "valid", "payments/c": "invalid"})
+            self.assertEqual(gate.more("payments"), [0, 0, 1])
 
 
 class Rules(unittest.TestCase):
@@ -220,7 +235,7 @@ class Confirming(unittest.TestCase):
     def test_evidence_that_the_watch_has_not_shown(self):
         with world() as api, Gate(api).ready() as gate:
             api.put("configmaps", evidence("payments", "b"), silent=True)
-            api.put("configmaps", evidence(OWN, "c"), silent=True)
+            api.put("configmaps", evidence(OWN, "c", DOCUMENT % "other"), silent=True)
             gate.question("evidence", "payments", "t")
             self.assertEqual(gate.results("t")[0]["result"], 0)
             self.assertEqual(gate.evidence(), {**VALID, "payments/b": "valid", OWN + "/c": "valid"})
@@ -269,7 +284,7 @@ class Confirming(unittest.TestCase):
                 if not request.is_read:
                     return None
                 made = gate.look()["made"]
-                api.put("configmaps", evidence(OWN, "n%d" % made))
+                api.put("configmaps", evidence(OWN, "n%d" % made, DOCUMENT % ("n%d" % made)))
                 gate.until(lambda: gate.look()["made"] > made)  # usually within a burst
                 return refusal(503, "away")
             api.hook = hook

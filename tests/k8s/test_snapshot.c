@@ -162,7 +162,7 @@ Test(snapshot, requirements_are_found_by_identity_newest_first)
     cr_expect_eq(snapshot_requirements(snapshot, (struct str){0}, (struct str){0}).count, 0);
 }
 
-Test(snapshot, baselines_are_found_by_namespace_including_invalid_ones)
+Test(snapshot, baselines_are_found_by_namespace)
 {
     add("b/two", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
     add("b/one", EVIDENCE_BASELINE, EVIDENCE_INVALID, (struct evidence){0});
@@ -171,9 +171,76 @@ Test(snapshot, baselines_are_found_by_namespace_including_invalid_ones)
     add("bb/three", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
     add("b/unknown", EVIDENCE_UNKNOWN, EVIDENCE_INVALID, (struct evidence){0});
     finish();
-    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("b"))), "b/one b/two");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("b"))), "b/two");
+    cr_expect_str_eq(places(snapshot_broken_baselines(snapshot, STR("b"))), "b/one");
     cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("bb"))), "bb/three");
     cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "");
+}
+
+static const struct evidence same = {.digest = STR_INIT("sha256:1")};
+static const struct evidence other = {.digest = STR_INIT("sha256:2")};
+
+Test(snapshot, of_equal_documents_the_first_by_name_has_a_record)
+{
+    const char *const given[] = {"b/z", "b/y", "a/z", "b/x", "a-b/z"};
+
+    /* in each order of arrival */
+    for (size_t turn = 0; turn < 5; turn++) {
+        struct evidence *first = NULL;
+
+        if (turn > 0)
+            begin();
+        for (size_t i = 0; i < 5; i++) {
+            struct evidence *one =
+                add(given[(i + turn) % 5], EVIDENCE_BASELINE, EVIDENCE_VALID, same);
+
+            first = strcmp(given[(i + turn) % 5], "b/z") == 0 ? one : first;
+        }
+        add("b/a", EVIDENCE_BASELINE, EVIDENCE_INVALID, same);
+        add("b/b", EVIDENCE_BASELINE, EVIDENCE_REVOKED, same);
+        add("b/zz", EVIDENCE_BASELINE, EVIDENCE_VALID, other);
+        add("b/zy", EVIDENCE_REQUIREMENTS, EVIDENCE_VALID, skill("x/y@1", 1));
+        finish();
+        cr_expect_str_eq(places(snapshot_all(snapshot)), "a-b/z a/z b/a b/b b/x b/zy b/zz",
+                         "turn %zu", turn);
+        cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("b"))), "b/x b/zz");
+        cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/z");
+        cr_expect_eq(snapshot_rest(snapshot, STR("b")).copies, 2);
+        cr_expect_eq(snapshot_rest(snapshot, STR("a")).copies, 0);
+        cr_expect_eq(first->count.count, 1, "a copy is let go");
+        if (turn == 4)
+            break;
+        snapshot_unref(snapshot);
+        snapshot = NULL;
+        releases = 0;
+    }
+}
+
+Test(snapshot, each_copy_of_a_baseline_counts_as_an_object)
+{
+    add("sandgate-system/a", EVIDENCE_BASELINE, EVIDENCE_VALID, same);
+    add("sandgate-system/b", EVIDENCE_BASELINE, EVIDENCE_VALID, same);
+    add("sandgate-system/c", EVIDENCE_BASELINE, EVIDENCE_VALID, other);
+    add("sandgate-system/d", EVIDENCE_BASELINE, EVIDENCE_INVALID, same);
+    add("payments/a", EVIDENCE_BASELINE, EVIDENCE_VALID, same);
+    finish();
+    cr_expect_eq(snapshot_own_baseline_objects(snapshot), 3);
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("sandgate-system"))),
+                     "sandgate-system/a sandgate-system/c");
+}
+
+Test(snapshot, records_are_in_the_order_of_namespace_and_name_as_one_text)
+{
+    add("a/b", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("a-b/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("a0/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("a/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    add("a-b-c/a", EVIDENCE_BASELINE, EVIDENCE_VALID, (struct evidence){0});
+    finish();
+    cr_expect_str_eq(places(snapshot_all(snapshot)), "a-b-c/a a-b/a a/a a/b a0/a");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/a a/b");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a-b"))), "a-b/a");
+    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a0"))), "a0/a");
 }
 
 Test(snapshot, exemptions_are_found_in_the_gates_own_namespace_only)
@@ -218,22 +285,24 @@ Test(snapshot, records_of_what_is_not_valid_are_bounded)
     cr_expect_eq(last->count.count, 1, "what is not kept is let go");
     cr_expect_eq(snapshot_invalid(snapshot, STR("b"), &more).count, 1);
     cr_expect_eq(more, 0);
-    cr_expect_str_eq(places(snapshot_baselines(snapshot, STR("a"))), "a/99998",
+    cr_expect_str_eq(places(snapshot_broken_baselines(snapshot, STR("a"))), "a/99998",
                      "other evidence does not displace a blocking baseline");
     cr_expect_eq(snapshot_requirements(snapshot, STR("x/y@1"), (struct str){0}).count, 1);
 }
 
 Test(snapshot, invalid_baselines_are_bounded)
 {
-    size_t more = 0;
+    size_t more = 7;
 
     for (int i = 0; i < SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1; i++)
         add(helper_text(&arena, "a/%05d", i).ptr, EVIDENCE_BASELINE, EVIDENCE_INVALID,
             (struct evidence){0});
     finish();
-    cr_expect_eq(snapshot_baselines(snapshot, STR("a")).count, SNAPSHOT_MAX_INVALID_PER_NAMESPACE);
+    cr_expect_eq(snapshot_broken_baselines(snapshot, STR("a")).count,
+                 SNAPSHOT_MAX_INVALID_PER_NAMESPACE);
+    cr_expect_eq(snapshot_rest(snapshot, STR("a")).broken, 1);
     (void)snapshot_invalid(snapshot, STR("a"), &more);
-    cr_expect_eq(more, 1);
+    cr_expect_eq(more, 0, "they are no candidates for a workload");
 }
 
 Test(snapshot, the_store_returns_counted_references)
@@ -255,6 +324,12 @@ Test(snapshot, the_store_returns_counted_references)
     snapshot_store_free(store);
 }
 
+static void add_rest(const char *name, struct snapshot_rest rest)
+{
+    rest.namespace_name = str_of(name);
+    cr_assert_eq(snapshot_builder_add_rest(builder, &rest), 0);
+}
+
 Test(snapshot, evidence_that_was_not_passed_is_counted)
 {
     size_t more = 0;
@@ -262,15 +337,19 @@ Test(snapshot, evidence_that_was_not_passed_is_counted)
     for (int i = 0; i < SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 1; i++)
         add(helper_text(&arena, "b/%05d", i).ptr, EVIDENCE_UNKNOWN, EVIDENCE_INVALID,
             (struct evidence){0});
-    cr_assert_eq(snapshot_builder_add_more(builder, STR("a"), 7), 0);
-    cr_assert_eq(snapshot_builder_add_more(builder, STR("b"), 70), 0);
+    add_rest("a", (struct snapshot_rest){.invalid = 7});
+    add_rest("b", (struct snapshot_rest){.invalid = 70, .broken = 2, .copies = 3});
     for (int i = 0; i < 100; i++)
-        cr_assert_eq(snapshot_builder_add_more(builder, helper_text(&arena, "d%d", i), 1), 0);
+        add_rest(helper_text(&arena, "d%d", i).ptr, (struct snapshot_rest){.invalid = 1});
     finish();
     cr_expect_eq(snapshot_invalid(snapshot, STR("a"), &more).count, 0);
     cr_expect_eq(more, 7);
     (void)snapshot_invalid(snapshot, STR("b"), &more);
     cr_expect_eq(more, 71);
+    cr_expect_eq(snapshot_rest(snapshot, STR("b")).broken, 2);
+    cr_expect_eq(snapshot_rest(snapshot, STR("b")).copies, 3);
+    (void)snapshot_rests(snapshot, &more);
+    cr_expect_eq(more, 102);
     (void)snapshot_invalid(snapshot, STR("d99"), &more);
     cr_expect_eq(more, 1);
     (void)snapshot_invalid(snapshot, STR("z"), &more);
@@ -302,13 +381,20 @@ static int build(const struct evidence *evidence, size_t count)
 
 Test(snapshot, every_failing_allocation_is_an_error)
 {
-    struct evidence many[SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 2];
+    struct evidence many[SNAPSHOT_MAX_INVALID_PER_NAMESPACE + 4];
     const size_t count = sizeof(many) / sizeof(many[0]);
     unsigned n = 1;
 
     for (size_t i = 0; i < count; i++)
         many[i] = (struct evidence){
             .namespace_name = STR("a"), .name = helper_text(&arena, "%zu", i), .count = {1}};
+    many[0] = many[1] = many[2] = same; /* copies in a namespace of their own */
+    for (size_t i = 0; i < 3; i++) {
+        many[i].state = EVIDENCE_VALID;
+        many[i].namespace_name = STR("b");
+        many[i].name = helper_text(&arena, "%zu", i);
+        refcount_init(&many[i].count);
+    }
     for (;; n++) {
         int r = 0;
 
@@ -321,7 +407,8 @@ Test(snapshot, every_failing_allocation_is_an_error)
             break;
         }
         cr_expect_eq(r, -ENOMEM, "allocation %u", n);
-        cr_expect_eq(many[0].count.count, 1);
+        for (size_t i = 0; i < count; i++)
+            cr_assert_eq(many[i].count.count, 1, "allocation %u, %zu", n, i);
     }
     cr_expect_gt(n, 6);
     releases = 0;

@@ -305,6 +305,23 @@ class Evidence(Case):
         self.assertRegex(out, r"(?m)^sandgate-system +baseline +SandboxBaseline +invalid .*1 of 2 ")
         self.assertNotIn("payments", out)
 
+    def test_what_has_no_record_is_counted(self):
+        self.write("e/world.yaml", "---\n".join(path.read_text() for path in sorted((WORLD / "evidence").glob("*.yaml"))))
+        report, = (path.read_text() for path in (WORLD / "evidence").glob("*.yaml")
+                   if "name: acme-report-1.4.0\n" in path.read_text())
+        for name in ("a", "z"):
+            self.write(f"e/{name}.yaml", report.replace("name: acme-report-1.4.0\n", f"name: {name}\n", 1))
+        broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s%d, namespace: payments, labels: " \
+                 "{sandbox.runx.dev/evidence: \"true\"}}\ndata: {sandbox.yaml: \"kind: %s\"}\n"
+        self.write("e/more.yaml", "---\n".join(broken % (name, number, kind) for name, kind, count in
+                                              (("b", "SandboxBaseline", 1001), ("c", "none", 1002)) for number in range(count)))
+        out = self.assert_run(0, "evidence", "--evidence", self.folder / "e", "--keyring", WORLD / "keyring", "-o", "json")
+        listed = {item["name"] for item in json.loads(out)}
+        self.assertEqual(listed & {"a", "z", "acme-report-1.4.0", "b1000", "c1000"}, {"a", "b1000", "c1000"})
+        self.assertEqual(self.err, "sandgate: payments: 2 more documents that are not valid\n"
+                         "sandgate: payments: 1 more baselines that are not valid; they block too\n"
+                         "sandgate: sandgate-system: 2 not listed: each has the bytes of a valid document that is\n")
+
     def test_exit_status_2_if_nothing_can_be_read(self):
         self.write("e/a.yaml", "a: 1\na: 2\n")
         self.assert_run(2, "evidence", "--evidence", self.folder / "e", "--keyring",

@@ -94,6 +94,11 @@ static const struct row meets[] = {
     {{SIGNED(""), BASELINE("\"allowed_env\":[\"C\",\"A\"]", ""), BASELINE("", "")},
      NULL,
      WORKLOAD(SOURCE) AS_OF "30,\"baseline\":{\"allowed_env\":[\"C\",\"A\"]}}"},
+    /* of equal documents one is used */
+    {{SIGNED(""), BASELINE("\"allowed_env\":[\"C\",\"A\"]", ""),
+      BASELINE("\"allowed_env\":[\"C\",\"A\"]", "")},
+     NULL,
+     WORKLOAD(SOURCE) AS_OF "30,\"baseline\":{\"allowed_env\":[\"C\",\"A\"]}}"},
     /* and with the signed requirements as a third ceiling */
     {{SIGNED(",\"env_allowlist\":[\"A\",\"B\"]"), BASELINE("\"allowed_env\":[\"C\",\"A\"]", "")},
      "{}",

@@ -275,6 +275,29 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
     return table_print(&table, stdout);
 }
 
+/* Says what the list leaves out. */
+static void note_rests(const struct snapshot *snapshot, const struct evidence_line *line)
+{
+    size_t count = 0;
+    const struct snapshot_rest *rests = snapshot_rests(snapshot, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct str name = rests[i].namespace_name;
+
+        if (line->namespace_name != NULL && !str_equal(name, str_of(line->namespace_name)))
+            continue;
+        if (rests[i].copies > 0)
+            output_error("%.*s: %zu not listed: each has the bytes of a valid document that is",
+                         (int)name.len, name.ptr, rests[i].copies);
+        if (rests[i].invalid > 0)
+            output_error("%.*s: %zu more documents that are not valid", (int)name.len, name.ptr,
+                         rests[i].invalid);
+        if (rests[i].broken > 0)
+            output_error("%.*s: %zu more baselines that are not valid; they block too",
+                         (int)name.len, name.ptr, rests[i].broken);
+    }
+}
+
 static int open_and_list(const struct evidence_line *line, struct moment now, struct arena *arena)
 {
     cleanup_open_runtime struct open_runtime open = {0};
@@ -288,6 +311,7 @@ static int open_and_list(const struct evidence_line *line, struct moment now, st
         output_error("%s", strerror(-r));
         return COMMAND_FAILED;
     }
+    note_rests(open.snapshot, line);
     if (snapshot_all(open.snapshot).count == 0)
         output_error(
             "no evidence found: evidence is a ConfigMap with the label " NAMES_LABEL_EVIDENCE

@@ -100,14 +100,51 @@ static int add_too_few_baselines(struct judgement *j, size_t valid_count)
                          valid, needed);
 }
 
+/* Each invalid baseline of a namespace is a finding, and one finding counts those without a record:
+ * a ceiling must not fall because there are many broken ones. */
+static int add_broken_baselines(struct judgement *j, struct str namespace_name)
+{
+    struct evidence_run run = snapshot_broken_baselines(j->snapshot, namespace_name);
+    size_t more = snapshot_rest(j->snapshot, namespace_name).broken;
+    struct str place = {0}, count = {0};
+
+    for (size_t i = 0; i < run.count; i++) {
+        int r = add_broken_baseline(j, run.items[i]);
+
+        if (r < 0)
+            return r;
+    }
+    if (more == 0)
+        return 0;
+    place = arena_format(j->arena, "%.*s/*", (int)namespace_name.len, namespace_name.ptr);
+    count = arena_format(j->arena, "%zu", more);
+    if (!str_present(place) || !str_present(count))
+        return -ENOMEM;
+    return gate_add_with(j, GATE_MORE_BROKEN_BASELINES, place, count);
+}
+
+/* Whether another baseline that was found has the same bytes. */
+static bool is_copy(const struct gate_found *found, const struct evidence *e)
+{
+    for (size_t i = 0; i < found->baseline_count; i++) {
+        if (str_present(e->digest) && str_equal(found->baselines[i]->digest, e->digest))
+            return true;
+    }
+    return false;
+}
+
 /* Collects the baselines of both namespaces that are valid and in scope. Each invalid one is a
  * finding. */
 static int find_baselines(struct judgement *j, const struct search_namespaces *searched)
 {
     struct evidence_run runs[2] = {{0}};
-    size_t count = 0, in_own = 0;
+    size_t count = 0, in_own = snapshot_own_baseline_objects(j->snapshot);
 
     for (size_t p = 0; p < searched->count; p++) {
+        int r = add_broken_baselines(j, searched->names[p]);
+
+        if (r < 0)
+            return r;
         runs[p] = snapshot_baselines(j->snapshot, searched->names[p]);
         count += runs[p].count;
     }
@@ -117,16 +154,8 @@ static int find_baselines(struct judgement *j, const struct search_namespaces *s
     for (size_t p = 0; p < searched->count; p++) {
         for (size_t i = 0; i < runs[p].count; i++) {
             const struct evidence *e = runs[p].items[i];
-            int r = 0;
 
-            if (e->state == EVIDENCE_INVALID)
-                r = add_broken_baseline(j, e);
-            if (r < 0)
-                return r;
-            if (e->state != EVIDENCE_VALID)
-                continue;
-            in_own += str_equal(e->namespace_name, j->policy->own_namespace) ? 1 : 0;
-            if (evidence_in_scope(e, j->review->namespace_name))
+            if (evidence_in_scope(e, j->review->namespace_name) && !is_copy(&j->found, e))
                 j->found.baselines[j->found.baseline_count++] = e;
         }
     }

@@ -99,6 +99,10 @@ static const struct gate_problem_text problems[GATE_PROBLEM_COUNT] = {
     [GATE_BROKEN_BASELINE] = {GATE_CODE_BASELINE_INVALID,
                               "this baseline is not valid, so its ceiling is not known: {}",
                               "sign it again, or delete it"},
+    [GATE_MORE_BROKEN_BASELINES] =
+        {GATE_CODE_BASELINE_INVALID,
+         "{} more baselines of this namespace are not valid, so their ceilings are not known",
+         "sign them again, or delete them"},
     [GATE_TOO_FEW_BASELINES] = {GATE_CODE_BASELINE_MISSING,
                                 "valid baselines in the namespace {}: {} of at least {}",
                                 "apply the missing baselines there, signed"},

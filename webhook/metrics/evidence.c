@@ -63,6 +63,18 @@ static bool is_current(const struct metrics_evidence *evidence, const struct sna
            0;
 }
 
+/* What has no record in the snapshot. Copies are not counted: one document is used. */
+static void add_rests(struct metrics_evidence *sum, const struct snapshot *snapshot)
+{
+    size_t count = 0;
+    const struct snapshot_rest *rests = snapshot_rests(snapshot, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        sum->documents[EVIDENCE_UNKNOWN][METRICS_EVIDENCE_INVALID] += rests[i].invalid;
+        sum->documents[EVIDENCE_BASELINE][METRICS_EVIDENCE_INVALID] += rests[i].broken;
+    }
+}
+
 void metrics_evidence_look(struct metrics_evidence *evidence, const struct snapshot *snapshot,
                            struct moment now)
 {
@@ -81,6 +93,7 @@ void metrics_evidence_look(struct metrics_evidence *evidence, const struct snaps
         if (state == METRICS_EVIDENCE_VALID)
             add_valid(&sum, e, max_age_days);
     }
+    add_rests(&sum, snapshot);
     sum.snapshot = snapshot_ref(snapshot);
     snapshot_unref(evidence->snapshot);
     *evidence = sum;
