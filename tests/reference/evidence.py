@@ -162,9 +162,13 @@ class Document:
         """Whether expires_at is not after now."""
         return self.expires_at is not None and self.expires_at <= now
 
+    def place(self):
+        """The name in findings and annotations."""
+        return f"{self.namespace}/{self.name}"
+
     def annotation(self):
         """`<namespace>/<name> sha256:<hex> keys=<id>,<id>` (section 7)."""
-        return f"{self.namespace}/{self.name} {self.digest} keys={','.join(sorted(self.keys))}"
+        return f"{self.place()} {self.digest} keys={','.join(sorted(self.keys))}"
 
 
 def threshold(config, kind):
@@ -215,10 +219,12 @@ class World:
             self.documents.append(Document(manifest, keys, self.config))
 
     def found_in(self, namespace, *kinds):
-        """Valid documents of a kind in the pod's namespace and the gate's own."""
-        return [document for document in self.documents
-                if document.state == "valid" and document.kind in kinds
-                and document.namespace in (namespace, self.own)]
+        """Valid documents of a kind in the pod's namespace and the gate's own. Of equal bytes the first by name."""
+        found = sorted((document for document in self.documents
+                        if document.state == "valid" and document.kind in kinds
+                        and document.namespace in (namespace, self.own)),
+                       key=Document.place, reverse=True)
+        return list({document.bytes: document for document in found}.values())
 
 
 def read_manifests(folder):

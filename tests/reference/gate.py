@@ -27,6 +27,7 @@ SKILL, IMAGE, CLASS, REQUIRES = (PREFIX + name for name in
 CLASS_FORM = re.compile(r"[ -%'-;=?-~]{1,128}\Z")
 SIGNED_ONLY = ("source_ref", "source_digest", "observed_at")
 EXPIRY_WARNING = 72 * 3600 * SECOND
+MAX_BROKEN = 1000  # broken baselines of a namespace that are findings of their own
 MAX_INPUT_BYTES, MAX_FINDINGS_BYTES, MAX_ALL_BYTES = 10 * 1024, 4 * 1024, 32 * 1024
 
 
@@ -179,9 +180,8 @@ class Found:
             self.finding = "gate.evidence.expired" if self.expired else "gate.evidence.missing"
             return
         newest = max(document.observed_at for document in live)
-        live = sorted((document for document in live if document.observed_at == newest),
-                      key=lambda document: (document.namespace, document.name))
-        if len({document.bytes for document in live}) > 1:
+        live = [document for document in live if document.observed_at == newest]
+        if len(live) > 1:  # their bytes differ
             self.finding = "gate.evidence.conflict"
         else:
             self.used = live[0]
@@ -191,9 +191,12 @@ def baselines_for(world, namespace):
     """All valid baselines in scope, and the places of those that block."""
     found = [document for document in world.found_in(namespace, "SandboxBaseline")
              if document.in_scope(namespace)]
-    broken = [f"{document.namespace}/{document.name}" for document in world.documents
-              if document.state == "invalid" and document.calls_itself_baseline
-              and document.namespace in (namespace, world.own)]
+    broken = []
+    for place in {namespace, world.own}:
+        here = sorted(document.place() for document in world.documents
+                      if document.state == "invalid" and document.calls_itself_baseline
+                      and document.namespace == place)
+        broken += here[:MAX_BROKEN] + [place + "/*"] * (len(here) > MAX_BROKEN)
     return found, broken
 
 

@@ -18,7 +18,8 @@ KEY_KINDS = {"alpha": ["-algorithm", "ed25519"],
              "stranger": ["-algorithm", "ed25519"]}
 DIGEST_OPTION = {"beta": ["-digest", "sha256"], "delta": ["-digest", "sha384"]}
 SAME_KEY = {"alias": "alpha"}  # two ids with one key, which counts once
-NAMESPACES = ["payments", "scratch", "staging", "odd", "plain", "sandgate-system", "gate-ns", "absent"]
+# "sandgate-system/" sorts before "sandgate/", the shorter name
+NAMESPACES = ["payments", "sandgate", "scratch", "staging", "odd", "plain", "sandgate-system", "gate-ns", "absent"]
 SKILLS = [f"acme/{name}@1.0.0" for name in "abcdef"]
 DIGESTS = ["sha256:" + f"{place:02x}" * 32 for place in range(1, 9)]
 SIDECAR, DEBUG = DIGESTS[6], DIGESTS[7]
@@ -263,8 +264,21 @@ class WorldMaker:
         if self.rarely(0.06):
             self.revoked.append("sha256:" + hashlib.sha256(text.encode()).hexdigest())
         self.dump(f"{name}.yaml", [manifest])
+        self.write_copies(manifest, text)
         if maybe(self.random, 0.04):
             self.write_document(dict(tree, ticket="x"))
+
+    def write_copies(self, manifest, text):
+        """Sometimes objects with the same bytes: other names and namespaces, and sometimes other signatures."""
+        for place in range(self.random.choice([0, 0, 0, 0, 1, 1, 3])):
+            copy = json.loads(json.dumps(manifest))
+            metadata, original = copy["metadata"], manifest["metadata"]
+            metadata["name"] = f"{self.choice('a', 'z')}{place}-{original['name']}"
+            metadata["namespace"] = self.choice(original["namespace"], "sandgate", "sandgate-system", "payments")
+            if maybe(self.random, 0.4):
+                metadata["annotations"] = {f"signature.sandbox.runx.dev/{key_id}": signature
+                                           for key_id, signature in self.signatures(text.encode()).items()}
+            self.dump(f"{metadata['name']}.yaml", [copy])
 
     # Configuration
 
