@@ -36,6 +36,15 @@ static const struct row {
     {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true}, "", true},
     {{.outcome = OUTCOME_UNUSABLE, LOOKED, .judged = true}, "", true},
     {{.outcome = OUTCOME_REFUSED, LOOKED, .judged = true, .namespace_unseen = true}, "N", true},
+    {{.allowed = true,
+      .outcome = OUTCOME_REFUSED,
+      LOOKED,
+      .judged = true,
+      .would_deny_enforce = true,
+      .namespace_unseen = true,
+      .cannot_deny = true},
+     "N",
+     true},
     /* missing evidence that does not matter: an exemption, or an accepted unsigned annotation */
     {{.allowed = true, .outcome = OUTCOME_EXEMPT, LOOKED, .judged = true, .evidence_missed = true},
      "",
@@ -86,8 +95,8 @@ static enum cluster_question question_of(char letter)
                                             : CLUSTER_FRESH;
 }
 
-/* Expects these questions, letter by letter. `leave`: nothing could deny, so that the question of
- * freshness is not asked. */
+/* Expects these questions, letter by letter. `leave`: nothing could deny, so that freshness is not
+ * asked for, and a question without an answer denies nothing. */
 static struct confirm wanted_of(const char *open, bool leave, const struct confirm_history *history)
 {
     if (leave && *open == 'F' &&
@@ -101,9 +110,11 @@ static struct confirm wanted_of(const char *open, bool leave, const struct confi
         if (*open == 'e')
             continue; /* it would only warn, and does so without an answer too */
         /* the answer that the namespace does not exist leaves the question open */
-        if (history->results[q] != 0 || q == CLUSTER_NAMESPACE)
-            return (struct confirm){
-                .step = CONFIRM_DENY, .question = q, .result = history->results[q]};
+        if (history->results[q] == 0 && q != CLUSTER_NAMESPACE)
+            continue;
+        if (leave)
+            return (struct confirm){.step = CONFIRM_LEAVE};
+        return (struct confirm){.step = CONFIRM_DENY, .question = q, .result = history->results[q]};
     }
     return (struct confirm){.step = CONFIRM_FINAL};
 }

@@ -305,18 +305,14 @@ Test(gate_rows, levels_times_managed_times_controllers)
 }
 
 /* On UPDATE, either object makes the pod managed. Unreadable annotations count as managed. */
-/* Without the labels of the namespace, something could always deny; a request that needs no levels
+/* Without the labels of the namespace, a pod could always be denied; a request that needs no levels
  * is not left undecided either. */
-Test(gate_rows, an_unknown_namespace_could_deny)
+Test(gate_rows, an_unknown_namespace_could_deny_a_pod)
 {
     cleanup_arena struct arena arena = {0};
     struct snapshot *snapshot = helper_default_snapshot(&arena);
     static const struct helper_review reviews[] = {
         {.object = PLAIN_POD, .namespace_name = "unseen"},
-        {.object = "{\"spec\":{\"template\":" BAD_POD "}}",
-         .group = "batch",
-         .kind = "Job",
-         .namespace_name = "unseen"},
         {.object = PLAIN_POD, .old = PLAIN_POD},
         {.object = PLAIN_POD, .subresource = "status"},
         {.object = MIRROR_POD, NODE},
@@ -333,6 +329,29 @@ Test(gate_rows, an_unknown_namespace_could_deny)
         cr_assert(e.status == 500 && !e.decided && !e.decision.allowed);
     }
     snapshot_unref(snapshot);
+}
+
+/* A controller is denied in no namespace unless the configuration says so. */
+Test(gate_rows, an_unknown_namespace_denies_no_controller_that_is_only_warned_about)
+{
+    cleanup_arena struct arena arena = {0};
+    const struct helper_review review = {.object = "{\"spec\":{\"template\":" BAD_POD "}}",
+                                         .group = "batch",
+                                         .kind = "Job",
+                                         .namespace_name = "unseen"};
+
+    for (int mode = CONTROLLERS_WARN; mode <= CONTROLLERS_ENFORCE; mode++) {
+        struct policy policy = policy_defaults();
+        struct snapshot *snapshot = NULL;
+        struct exchange e = {0};
+
+        policy.controllers = (enum controllers_mode)mode;
+        snapshot = helper_snapshot(&arena, &policy, NULL, NULL);
+        e = helper_exchange(&arena, snapshot, &review);
+        cr_assert(e.decision.namespace_unseen);
+        cr_assert_eq(e.decision.cannot_deny, mode != CONTROLLERS_ENFORCE, "%d", mode);
+        snapshot_unref(snapshot);
+    }
 }
 
 /* The answer of a stale snapshot where nothing could deny: one warning, and what is known. */

@@ -252,12 +252,11 @@ static int judge(struct judgement *j, struct decision *d)
     return gate_note_expiries(j, d);
 }
 
-/* Only a controller of the configuration `controllers: enforce` is denied; a pod always can be. */
-static bool can_deny(const struct review *review, const struct policy *policy,
-                     const struct judging *judging)
+/* Whether the level `enforce` denies objects of this kind: pods always, controllers only with
+ * `controllers: enforce`. */
+static bool enforces_kind(const struct review *review, const struct policy *policy)
 {
-    return judging->enforce &&
-           (!is_controller(review) || policy->controllers == CONTROLLERS_ENFORCE);
+    return !is_controller(review) || policy->controllers == CONTROLLERS_ENFORCE;
 }
 
 /* Rows two to six. A request that none of them answers is judged. */
@@ -296,7 +295,8 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
         .warn = judges(d->levels.warn, managed),
         .audit = judges(d->levels.audit, managed),
     };
-    d->cannot_deny = !d->namespace_unseen && !can_deny(review, j->policy, ret_judging);
+    d->cannot_deny =
+        !enforces_kind(review, j->policy) || (!d->namespace_unseen && !ret_judging->enforce);
     if (all_levels_are(&d->levels, LEVEL_NONE) ||
         (is_controller(review) && j->policy->controllers == CONTROLLERS_NONE)) {
         d->outcome = OUTCOME_NOT_EVALUATED;
@@ -313,7 +313,7 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
 static void apply_levels(const struct review *review, const struct policy *policy,
                          const struct judging *judging, struct decision *d)
 {
-    bool enforced = can_deny(review, policy, judging);
+    bool enforced = judging->enforce && enforces_kind(review, policy);
     bool violates = d->judged && !allows(d, true);
 
     d->allowed = allows(d, enforced);

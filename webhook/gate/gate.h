@@ -109,8 +109,8 @@ struct decision {
     bool namespace_unseen; /* levels were needed, and the snapshot does not have the Namespace */
     bool evidence_missed;  /* there is an identity, and no evidence for it is in use */
 
-    /* by the levels of a Namespace that the snapshot has, nothing can deny this request: it is a
-     * controller that is only warned about, or no level of enforce judges it */
+    /* nothing can deny this request: it is a controller that is only warned about, or no level of
+     * enforce judges it, by the labels of a Namespace that the snapshot has */
     bool cannot_deny;
 };
 

@@ -58,10 +58,12 @@ struct confirm confirm_next(const struct decision *decision, bool stale,
 {
     enum cluster_question question = open_question(decision, stale, history);
 
-    if (question == CLUSTER_FRESH && decision->cannot_deny)
-        return (struct confirm){.step = CONFIRM_LEAVE};
     if (question == NO_QUESTION)
         return (struct confirm){.step = CONFIRM_FINAL};
+    /* for a missing answer nothing is denied that no answer could deny; what is stale stays stale
+     * for long, so it is not even waited for */
+    if (decision->cannot_deny && (question == CLUSTER_FRESH || history->asked[question]))
+        return (struct confirm){.step = CONFIRM_LEAVE};
     if (!history->asked[question])
         return (struct confirm){.step = CONFIRM_ASK, .question = question};
     return (struct confirm){
