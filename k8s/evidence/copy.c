@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy - the final form of evidence: one block of memory that holds it and all that it refers to.
+ * Of a document that was read before, the block holds only what is its own.
  *
  * A cluster can have 100,000 of these records, so their size matters (tests/bench/README.md has the
  * bound): one allocation each, and no copies of well-known names.
@@ -121,54 +122,75 @@ static void *copy_bytes(struct copier *copier, const void *from, size_t count, s
     return memcpy(copy, from, count * size);
 }
 
-static struct evidence *copy_into(struct arena *arena, const struct evidence *facts)
+/* What belongs to the object. */
+static struct evidence *copy_record(struct copier *copier, const struct evidence *facts)
 {
-    struct copier copier = {.arena = arena};
-    struct evidence *copy = copy_bytes(&copier, facts, 1, sizeof(*facts));
+    struct evidence *copy = copy_bytes(copier, facts, 1, sizeof(*facts));
 
     if (copy == NULL)
         return NULL;
-    copy->namespace_name = copy_text(&copier, facts->namespace_name);
-    copy->name = copy_text(&copier, facts->name);
-    copy->digest = copy_text(&copier, facts->digest);
-    copy->key_ids = copy_list(&copier, facts->key_ids);
-    copy->key_identities = copy_bytes(&copier, facts->key_identities, facts->key_ids.count,
+    copy->namespace_name = copy_text(copier, facts->namespace_name);
+    copy->name = copy_text(copier, facts->name);
+    copy->key_ids = copy_list(copier, facts->key_ids);
+    copy->key_identities = copy_bytes(copier, facts->key_identities, facts->key_ids.count,
                                       sizeof(*facts->key_identities));
-    copy->reason = copy_text(&copier, facts->reason);
-    copy->expires_at_text = copy_text(&copier, facts->expires_at_text);
-    copy->namespaces = copy_list(&copier, facts->namespaces);
-    copy->images = copy_list(&copier, facts->images);
-    copy->skill_ref = copy_text(&copier, facts->skill_ref);
-    copy->image_digest = copy_text(&copier, facts->image_digest);
-    copy->class_text = copy_text(&copier, facts->class_text);
-    copy->requirements = copy_tree(&copier, facts->requirements);
-    copy->baseline = copy_tree(&copier, facts->baseline);
-    copy->match.namespaces = copy_list(&copier, facts->match.namespaces);
-    copy->match.skill_refs = copy_list(&copier, facts->match.skill_refs);
-    copy->match.image_digests = copy_list(&copier, facts->match.image_digests);
-    copy->match.users = copy_list(&copier, facts->match.users);
-    copy->match.service_accounts = copy_list(&copier, facts->match.service_accounts);
-    copy->exemption_reason = copy_text(&copier, facts->exemption_reason);
-    copy->findings = copy_list(&copier, facts->findings);
+    copy->reason = copy_text(copier, facts->reason);
+    return copy;
+}
+
+/* What follows from the bytes of the document. */
+static void copy_content(struct copier *copier, const struct evidence *facts, struct evidence *copy)
+{
+    copy->digest = copy_text(copier, facts->digest);
+    copy->audiences = copy_list(copier, facts->audiences);
+    copy->expires_at_text = copy_text(copier, facts->expires_at_text);
+    copy->namespaces = copy_list(copier, facts->namespaces);
+    copy->images = copy_list(copier, facts->images);
+    copy->skill_ref = copy_text(copier, facts->skill_ref);
+    copy->image_digest = copy_text(copier, facts->image_digest);
+    copy->class_text = copy_text(copier, facts->class_text);
+    copy->requirements = copy_tree(copier, facts->requirements);
+    copy->baseline = copy_tree(copier, facts->baseline);
+    copy->match.namespaces = copy_list(copier, facts->match.namespaces);
+    copy->match.skill_refs = copy_list(copier, facts->match.skill_refs);
+    copy->match.image_digests = copy_list(copier, facts->match.image_digests);
+    copy->match.users = copy_list(copier, facts->match.users);
+    copy->match.service_accounts = copy_list(copier, facts->match.service_accounts);
+    copy->exemption_reason = copy_text(copier, facts->exemption_reason);
+    copy->findings = copy_list(copier, facts->findings);
+}
+
+static struct evidence *copy_into(struct arena *arena, const struct evidence *facts,
+                                  const struct evidence *owner)
+{
+    struct copier copier = {.arena = arena};
+    struct evidence *copy = copy_record(&copier, facts);
+
+    if (copy != NULL && owner == NULL)
+        copy_content(&copier, facts, copy);
     return copier.failed ? NULL : copy;
 }
 
-int evidence_copy(const struct evidence *facts, struct evidence **ret_evidence)
+int evidence_copy(const struct evidence *facts, const struct evidence *owner,
+                  struct evidence **ret_evidence)
 {
     cleanup_arena struct arena trial = {0};
     struct arena arena = {0};
-    struct evidence *copy = copy_into(&trial, facts);
+    struct evidence *copy = copy_into(&trial, facts, owner);
 
     if (copy == NULL)
         return -ENOMEM;
     /* the first copy found the size; the second one is a single block of that size */
     arena_expect(&arena, arena_used_bytes(&trial));
-    copy = copy_into(&arena, facts);
+    copy = copy_into(&arena, facts, owner);
     if (copy == NULL) {
         arena_release(&arena);
         return -ENOMEM;
     }
     refcount_init(&copy->count);
+    copy->owner = (struct evidence *)(uintptr_t)owner;
+    if (copy->owner != NULL)
+        refcount_take(&copy->owner->count);
     copy->arena = arena;
     *ret_evidence = copy;
     return 0;

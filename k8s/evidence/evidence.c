@@ -28,12 +28,15 @@ struct evidence *evidence_ref(const struct evidence *evidence)
 void evidence_unref(const struct evidence *evidence)
 {
     struct evidence *shared = (struct evidence *)(uintptr_t)evidence;
+    struct evidence *owner = NULL;
     struct arena arena = {0};
 
     if (shared == NULL || !refcount_drop(&shared->count))
         return;
+    owner = shared->owner;
     arena = shared->arena; /* the evidence itself is stored in its arena */
     arena_release(&arena);
+    evidence_unref(owner); /* an owner has none itself */
 }
 
 bool evidence_expired(const struct evidence *evidence, struct moment now)
@@ -103,7 +106,7 @@ int evidence_make_distrusted(const struct evidence *before, struct str reason,
         .reason = reason,
     };
 
-    return evidence_copy(&facts, ret_evidence);
+    return evidence_copy(&facts, NULL, ret_evidence);
 }
 
 /* State of one evidence_make(). */
@@ -112,7 +115,8 @@ struct making {
     const struct policy *policy;
     struct arena *arena; /* for the duration of the call */
     struct evidence_signatures signatures;
-    struct evidence facts; /* state is EVIDENCE_INVALID at first */
+    struct evidence facts;        /* state is EVIDENCE_INVALID at first */
+    const struct evidence *owner; /* of the content of facts; borrowed; NULL: read now */
 };
 
 static void set_reason(struct making *making, struct str reason)
@@ -228,48 +232,93 @@ static int parse_document(struct making *making, cJSON **ret_tree)
     return find_baseline(making, making->source->document);
 }
 
-/* Reads fields and audience. The only place that sets EVIDENCE_VALID. */
-static int read_fields(struct making *making, const cJSON *tree)
+/* The only place that sets EVIDENCE_VALID: signatures and fields are right. */
+static void judge_audience(struct making *making)
 {
-    struct str_list audiences = {0};
-    bool named = false;
-    struct str reason = {0};
-    int r = evidence_read(tree, making->arena, &making->facts, &audiences, &named, &reason);
+    struct str audience = making->policy->audience;
 
-    if (r < 0)
-        return r;
-    if (str_present(reason)) {
-        set_reason(making, reason);
-    } else if (named && (making->policy->audience.len == 0 ||
-                         !str_list_has(audiences, making->policy->audience))) {
+    if (making->facts.audiences_named &&
+        (audience.len == 0 || !str_list_has(making->facts.audiences, audience))) {
         making->facts.state = EVIDENCE_OTHER_AUDIENCE;
         making->facts.reason = STR("it is meant for another audience");
     } else {
         making->facts.state = EVIDENCE_VALID;
     }
+}
+
+static int read_fields(struct making *making, const cJSON *tree)
+{
+    struct str reason = {0};
+    int r = evidence_read(tree, making->arena, &making->facts, &reason);
+
+    if (r < 0)
+        return r;
+    if (str_present(reason))
+        set_reason(making, reason);
+    else
+        judge_audience(making);
+    return 0;
+}
+
+static const struct evidence *find_known(const struct making *making)
+{
+    const struct evidence_known *known = making->source->known;
+
+    return known != NULL ? known->find(known->context, making->facts.digest) : NULL;
+}
+
+/* Everything that follows from the bytes of the document. */
+static void take_content(struct making *making, const struct evidence *known)
+{
+    struct evidence facts = *known;
+
+    assert(str_equal(known->digest, making->facts.digest));
+    facts.namespace_name = making->facts.namespace_name;
+    facts.name = making->facts.name;
+    facts.key_ids = making->facts.key_ids;
+    facts.key_identities = making->facts.key_identities;
+    facts.reason = (struct str){0};
+    making->facts = facts;
+    making->owner = known->owner != NULL ? known->owner : known;
+    judge_audience(making);
+}
+
+/* Parses the document, and sets its kind. */
+static int parse_kind(struct making *making, cJSON **ret_tree)
+{
+    int r = parse_document(making, ret_tree);
+
+    if (r < 0 || *ret_tree == NULL)
+        return r;
+    if (tree_is(*ret_tree, cJSON_Object))
+        making->facts.kind = evidence_kind_of(str_trim(tree_get_text(*ret_tree, "kind")));
+    else
+        set_reason(making, STR("it must be an object"));
     return 0;
 }
 
 static int read_signed(struct making *making)
 {
+    const struct evidence *known = find_known(making);
     cJSON *tree = NULL;
-    int r = parse_document(making, &tree);
+    int r = 0;
 
+    if (known != NULL)
+        making->facts.kind = known->kind;
+    else
+        r = parse_kind(making, &tree);
     if (r < 0)
         return r;
-    if (tree != NULL && !tree_is(tree, cJSON_Object))
-        set_reason(making, STR("it must be an object"));
-    else if (tree != NULL)
-        making->facts.kind = evidence_kind_of(str_trim(tree_get_text(tree, "kind")));
     assert(making->facts.kind >= EVIDENCE_UNKNOWN && making->facts.kind < EVIDENCE_KIND_COUNT);
     if (making->facts.kind != EVIDENCE_UNKNOWN &&
         !evidence_signed_enough(&making->signatures, &making->policy->signers[making->facts.kind]))
         return refuse_signatures(making);
-    if (tree_is(tree, cJSON_Object)) {
+    if (known != NULL)
+        take_content(making, known);
+    else if (tree_is(tree, cJSON_Object))
         r = read_fields(making, tree);
-        if (r < 0)
-            return r;
-    }
+    if (r < 0)
+        return r;
     /* revoking a document must work whether it can be read or not */
     if (str_list_has(making->policy->revoked, making->facts.digest)) {
         making->facts.state = EVIDENCE_REVOKED;
@@ -317,5 +366,5 @@ int evidence_make(const struct evidence_source *source, const struct keyring *ke
     /* the kind of an invalid document must not be used, except that of a broken baseline */
     if (r == 0 && making.facts.state == EVIDENCE_INVALID && making.facts.kind != EVIDENCE_BASELINE)
         making.facts.kind = EVIDENCE_UNKNOWN;
-    return r < 0 ? r : evidence_copy(&making.facts, ret_evidence);
+    return r < 0 ? r : evidence_copy(&making.facts, making.owner, ret_evidence);
 }

@@ -11,8 +11,9 @@
  *
  * Errors     evidence_make(): 0; -ENOMEM; -EIO the crypto library failed. A document that is not
  *            valid is a result, not an error: see state and reason.
- * Ownership  an evidence owns all its members. evidence_unref() drops one reference; NULL is
- *            allowed.
+ * Ownership  an evidence owns its names and signers. Everything that follows from the bytes of the
+ *            document can belong to another evidence, which it then keeps alive: see
+ *            struct evidence_known. evidence_unref() drops one reference; NULL is allowed.
  * Threads    immutable; the reference count is atomic.
  */
 
@@ -53,6 +54,8 @@ struct evidence {
 
     /* only set for valid documents and for those of another audience; a revoked document can be
      * unreadable */
+    bool audiences_named;
+    struct str_list audiences;
     bool has_expires_at;
     struct moment expires_at;
     struct str expires_at_text; /* as in the document, trimmed */
@@ -85,18 +88,30 @@ struct evidence {
     /* private to the files of this directory */
     const unsigned char (
         *key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each item of key_ids */
+    struct evidence *owner; /* of the content; owned: one reference; NULL: this one */
     struct arena arena;
     struct refcount count;
+};
+
+/*
+ * Documents that were read before. Anyone who can create ConfigMaps can copy a signed document: a
+ * copy is verified, but not read again, and what is kept of it does not grow with the document.
+ */
+struct evidence_known {
+    /* One that is valid or for another audience; borrowed for the call. NULL: there is none. */
+    const struct evidence *(*find)(void *context, struct str digest);
+    void *context;
 };
 
 /* The relevant content of a ConfigMap; borrowed for the call. */
 struct evidence_source {
     struct str namespace_name;
     struct str name;
-    const cJSON *annotations; /* object with text values; can be NULL */
-    struct str document;      /* data["sandbox.yaml"]; absent if there is none */
-    bool in_binary_data;      /* binaryData has the key sandbox.yaml */
-    struct str binary;        /* its base64 text; only searched for a SandboxBaseline */
+    const cJSON *annotations;           /* object with text values; can be NULL */
+    struct str document;                /* data["sandbox.yaml"]; absent if there is none */
+    bool in_binary_data;                /* binaryData has the key sandbox.yaml */
+    struct str binary;                  /* its base64 text; only searched for a SandboxBaseline */
+    const struct evidence_known *known; /* can be NULL */
 };
 
 int evidence_make(const struct evidence_source *source, const struct keyring *keyring,

@@ -64,15 +64,15 @@ int evidence_claims_baseline(struct str document, bool *ret_baseline)
 /* ---- read.c ---- */
 
 /* Reads the fields of a document whose signatures verify. facts->kind must be set. *ret_reason is
- * absent if there is no problem; facts and the other results are only set then. */
+ * absent if there is no problem; facts are only set then. */
 int evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
-                  struct str_list *ret_audiences, bool *ret_audiences_named, struct str *ret_reason)
-    __attribute__((warn_unused_result));
+                  struct str *ret_reason) __attribute__((warn_unused_result));
 
 /* ---- copy.c ---- */
 
-/* A copy that owns its memory, with one reference. */
-int evidence_copy(const struct evidence *facts, struct evidence **ret_evidence)
-    __attribute__((warn_unused_result));
+/* A copy with one reference. It owns its memory; with an owner of the content, which is not NULL
+ * then and gets a reference, only the names, signers and reason. */
+int evidence_copy(const struct evidence *facts, const struct evidence *owner,
+                  struct evidence **ret_evidence) __attribute__((warn_unused_result));
 
 #endif

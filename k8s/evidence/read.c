@@ -377,16 +377,14 @@ static bool read_document(struct reader *reader, const cJSON *document)
 }
 
 int evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
-                  struct str_list *ret_audiences, bool *ret_audiences_named, struct str *ret_reason)
+                  struct str *ret_reason)
 {
     struct evidence read = *facts;
     struct reader reader = {.arena = arena, .facts = &read};
-    struct str_list audiences = {0};
-    bool named = false;
 
     if (!read_document(&reader, document) ||
-        !read_list(&reader, (struct part){.object = document, .prefix = ""}, "audiences", &named,
-                   &audiences)) {
+        !read_list(&reader, (struct part){.object = document, .prefix = ""}, "audiences",
+                   &read.audiences_named, &read.audiences)) {
         if (reader.error < 0)
             return reader.error;
         assert(str_present(reader.reason)); /* an absent one would mean "no problem" */
@@ -394,8 +392,6 @@ int evidence_read(const cJSON *document, struct arena *arena, struct evidence *f
         return 0;
     }
     *facts = read; /* only now: on failure facts stays unchanged */
-    *ret_audiences = audiences;
-    *ret_audiences_named = named;
     *ret_reason = (struct str){0};
     return 0;
 }

@@ -110,7 +110,7 @@ int evidence_withdraw(const struct evidence *before, const struct keyring *keyri
             before, STR("keys or rules changed, and too few of its signers are left"),
             ret_evidence);
     if (str_list_has(policy->revoked, before->digest))
-        return evidence_copy(&revoked, ret_evidence);
+        return evidence_copy(&revoked, NULL, ret_evidence);
     return 0;
 }
 

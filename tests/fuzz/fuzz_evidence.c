@@ -65,16 +65,14 @@ static void check_tree(const cJSON *tree, struct arena *arena)
         .kind = evidence_kind_of(str_trim(tree_get_text(tree, "kind"))),
     };
     struct evidence *kept = NULL;
-    struct str_list audiences = {0};
-    bool named = false;
     struct str reason = {0};
     bool accepted = false;
 
-    must(evidence_read(tree, arena, &facts, &audiences, &named, &reason) == 0);
+    must(evidence_read(tree, arena, &facts, &reason) == 0);
     accepted = !str_present(reason);
     if (!accepted)
         check_reason(reason);
-    must(evidence_copy(&facts, &kept) == 0);
+    must(evidence_copy(&facts, NULL, &kept) == 0);
     if (accepted)
         check_accepted(kept);
     else

@@ -54,14 +54,12 @@ static void add_document(struct snapshot_builder *builder, const char *text)
                              .digest = STR(APP),
                              .state = EVIDENCE_VALID,
                              .kind = evidence_kind_of(tree_get_text(tree, "kind"))};
-    struct str_list audiences = {0};
     struct evidence *evidence = NULL;
     struct str reason = {0};
-    bool named = false;
 
-    must(evidence_read(tree, &arena, &facts, &audiences, &named, &reason) == 0);
+    must(evidence_read(tree, &arena, &facts, &reason) == 0);
     must(!str_present(reason));
-    must(evidence_copy(&facts, &evidence) == 0);
+    must(evidence_copy(&facts, NULL, &evidence) == 0);
     must(snapshot_builder_add_evidence(builder, evidence) == 0);
     evidence_unref(evidence);
 }
