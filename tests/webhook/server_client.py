@@ -66,6 +66,13 @@ class Program:
         found = re.search("^%s ([0-9.]+)$" % re.escape(line), body.decode(), re.M)
         return float(found.group(1)) if found else None
 
+    def wait_for_bytes(self, count):
+        """Waits until so many bytes are in flight. Returns the number that is."""
+        end = time.monotonic() + 5 * SLACK
+        while self.metric("sandgate_in_flight_bytes") != count and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.metric("sandgate_in_flight_bytes")
+
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.stdin.close()

@@ -5,7 +5,8 @@
  *   server_program CERTIFICATES [KEY=VALUE…]
  *
  * Prints `webhook PORT` and `admin PORT`, then reads commands from standard input: reload, ready,
- * drain, stop MSEC. The text of a review controls the answer: `slow=MSEC`, `arena=BYTES`, `mute`.
+ * drain, stop MSEC. The text of a review controls the answer: `slow=MSEC`, `arena=BYTES`,
+ * `answer=BYTES`, `mute`.
  */
 #include <errno.h>
 #include <signal.h>
@@ -75,6 +76,7 @@ static void program_review(struct str body, enum document_syntax syntax, enum an
 {
     uint64_t slow_msec = asked(body, "slow=");
     uint64_t arena_bytes = asked(body, "arena=");
+    uint64_t answer_bytes = asked(body, "answer=");
     struct timespec nap = {.tv_sec = (time_t)(slow_msec / 1000),
                            .tv_nsec = (long)(slow_msec % 1000) * 1000000};
     uint64_t sum = 0;
@@ -90,6 +92,12 @@ static void program_review(struct str body, enum document_syntax syntax, enum an
         return;
     for (size_t i = 0; i < body.len; i++)
         sum += (unsigned char)body.ptr[i];
+    if (answer_bytes > 0) {
+        ret_exchange->body.ptr = arena_alloc(arena, 1, answer_bytes);
+        ret_exchange->body.len = answer_bytes;
+        ret_exchange->status = 200;
+        return;
+    }
     ret_exchange->body =
         arena_format(arena, "{\"bytes\":%zu,\"sum\":%llu,\"syntax\":\"%s\"}", body.len,
                      (unsigned long long)sum, syntax == DOCUMENT_YAML ? "yaml" : "json");

@@ -235,7 +235,7 @@ class Budget(unittest.TestCase):
                     other.__exit__()
                 self.assertEqual(client.review(b"{}")[0], 200)
             self.assertEqual(program.metric("sandgate_in_flight_requests"), 0)
-            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+            self.assertEqual(program.wait_for_bytes(0), 0)
 
     def test_unfinished_bodies_of_one_address_do_not_block_others(self):
         with Program(max_in_flight_bytes=8 << 20) as program:
@@ -253,14 +253,37 @@ class Budget(unittest.TestCase):
                 client.__exit__()
             self.assertEqual(sorted(set(got)), [200, 503])
             self.assertLessEqual(got.count(200), 2)
-            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+            self.assertEqual(program.wait_for_bytes(0), 0)
 
     def test_503_if_the_memory_limit_is_reached(self):
         with Program(max_in_flight_bytes=8 << 20) as program, Client(program.port) as client:
             self.assertEqual(client.review(b"arena=1000000")[0], 200)
             status, fields, _ = client.review(b"arena=9000000")
             self.assertEqual((status, fields["retry-after"]), (503, "1"))
-            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+            self.assertEqual(program.wait_for_bytes(0), 0)
+
+    def test_what_is_reserved_for_a_body_counts(self):
+        with Program() as program:
+            for length, sent, counted in ((5, 1, 5), (100000, 1, 16384), (100000, 16385, 32768),
+                                          (40000, 33000, 40000), (5 << 20, 131073, 147456)):
+                with Client(program.port) as client:
+                    client.send(HEAD % length + " " * sent)
+                    self.assertEqual(program.wait_for_bytes(counted), counted, (length, sent))
+                self.assertEqual(program.wait_for_bytes(0), 0)
+
+    def test_an_answer_counts_until_it_is_read(self):
+        with Program(max_in_flight_bytes=64 << 20) as program, Client(program.port) as client:
+            client.send(HEAD % 15 + "answer=30000000")
+            self.assertEqual(program.wait_for_bytes(30000000), 30000000)
+            with Client(program.port) as other:
+                self.assertEqual(other.review(b"arena=20000000")[0], 200)
+                self.assertEqual(other.review(b"arena=40000000")[0], 503)
+            received = 0
+            while received < 30000000:
+                received += len(client.socket.recv(1 << 20))
+            self.assertEqual(program.wait_for_bytes(0), 0)
+            with Client(program.port) as other:
+                self.assertEqual(other.review(b"arena=40000000")[0], 200)
 
     def test_an_aborted_body_releases_its_bytes(self):
         with Program() as program:
@@ -270,7 +293,7 @@ class Budget(unittest.TestCase):
             deadline = time.monotonic() + 5
             while program.metric("sandgate_connections") and time.monotonic() < deadline:
                 time.sleep(0.05)
-            self.assertEqual(program.metric("sandgate_in_flight_bytes"), 0)
+            self.assertEqual(program.wait_for_bytes(0), 0)
 
 
 class Beside(unittest.TestCase):

@@ -5,10 +5,10 @@
 /*
  * budget - how much work can be in flight at once (gate-v1, sections 8 and 10), in slots and bytes.
  *
- * Only a request with a complete body takes a slot. Bytes are counted for bodies as they arrive and
- * for arenas as they grow. Bytes of unfinished bodies are also counted for the address that sends
- * them, which can hold a quarter of all bytes: a client that never completes its requests cannot
- * keep others from being answered.
+ * Only a request with a complete body takes a slot. Bytes are counted for bodies as they arrive,
+ * for arenas as they grow, and for answers until they are sent. Bytes of unfinished bodies are also
+ * counted for the address that sends them, which can hold a quarter of all bytes: a client that
+ * never completes its requests cannot keep others from being answered.
  *
  * Reviews that wait for the cluster are counted a second time and can take half of the slots: many
  * pods without evidence at once cannot keep reviews that need no wait from being answered.

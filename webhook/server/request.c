@@ -359,8 +359,7 @@ void request_on_completed(void *context, struct MHD_Connection *mhd, void **stat
     (void)code;
     if (connection == NULL || !connection->request.begun)
         return;
-    request_drop_body(&connection->request);
-    free(connection->request.answer.ptr);
+    request_drop(&connection->request);
     connection->request = (struct request){0};
     (void)connection_step(connection, CONNECTION_ANSWER, CONNECTION_IDLE);
 }

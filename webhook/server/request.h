@@ -46,7 +46,7 @@ struct request {
     size_t body_bytes;
     size_t body_capacity;
     uint64_t discarded_bytes; /* of the body of a refused request */
-    uint64_t charged_bytes;   /* to the budget, for body and arena */
+    uint64_t charged_bytes;   /* to the budget, for body, arena and answer */
     bool charged_to_peer;
     uint64_t reserved_bytes; /* of these, left from an earlier decision for the next one */
     bool over_budget;
@@ -56,8 +56,8 @@ struct request {
     bool worked; /* the answer was made while the connection was suspended */
     int status;
     struct answer_text {
-        char *ptr; /* owned until the answer is queued */
-        size_t len;
+        char *ptr;  /* owned until the answer is queued */
+        size_t len; /* stays until the request ends */
         const char *type;
         bool confidential;  /* with headers that forbid caches to store it and browsers to guess its
                                type */
@@ -77,8 +77,11 @@ void request_on_completed(void *context, struct MHD_Connection *mhd, void **stat
 /* request_body.c: adds bytes to the body and charges them to the budget. Where they do not fit, the
  * request is refused and its body freed. */
 void request_add_body(struct request *request, const char *upload, size_t bytes);
-/* Frees the body and returns to the budget what was charged for the request. */
+/* Frees the body and returns to the budget what was charged for the request, except for its answer:
+ * that is held until the client has read it. */
 void request_drop_body(struct request *request);
+/* Frees all that the request has, and returns all of its charge. */
+void request_drop(struct request *request);
 /* arena.may_grow of a decision; context is the request. False, and over_budget, where the budget is
  * used up. */
 bool request_may_grow(void *context, size_t bytes);
