@@ -140,6 +140,57 @@ Test(answer_rows, denial_names_consequences_in_its_last_line)
     cr_assert(str_contains(helper_annotation(&arena, &e, "packet"), STR("sandbox.time.missing")));
 }
 
+/* The packet's message is fixed; a person reads which of the two it is, and by how much. */
+Test(answer_rows, say_whether_requirements_are_too_old_or_in_the_future)
+{
+    static const struct {
+        const char *observed_at;
+        int max_age_days;
+        const char *line;
+    } rows[] = {
+        {"2026-01-27T12:00:00Z", 30, "3 days older than the allowed 30 days; check the require"},
+        {"2026-01-27T12:00:01Z", 30, "2 days older than the allowed 30 days; check the require"},
+        {"2026-01-29T12:00:00Z", 30, "1 day older than the allowed 30 days; check the require"},
+        {"2026-01-29T12:00:00.5Z", 30, "23 hours older than the allowed 30 days; "},
+        {"2026-01-30T11:00:00Z", 30, "1 hour older than the allowed 30 days; "},
+        {"2026-01-30T11:59:59.9Z", 30, "less than an hour older than the allowed 30 days; "},
+        {"2026-02-01T12:00:00Z", 1, "27 days older than the allowed 1 day; "},
+        {"2026-03-01T12:01:01Z", 30, "less than an hour in the future; check the clock of the "},
+        {"2026-03-01T14:00:00Z", 30, "2 hours in the future; check the clock of the machine "},
+        {"2026-03-01T17:00:00+02:00", 30, "3 hours in the future; "},
+        {"9999-12-31T23:59:59Z", 30, "2912383 days in the future; "},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct policy policy = policy_defaults();
+        struct snapshot *world = NULL;
+        const struct helper_review given = {
+            .object =
+                arena_format(
+                    &arena,
+                    "{\"metadata\":{\"annotations\":{" SKILL("acme/none@1.0.0") "," REQUIREMENTS(
+                        "{source_ref: a, source_digest: sha256:" HELPER_HEX_A
+                        ", observed_at: ' %s '}") "}},\"spec\":{\"containers\":["
+                                                  "{\"image\":\"" HELPER_APP "\"}]}}",
+                    rows[i].observed_at)
+                    .ptr};
+        struct exchange e = {0};
+        struct str wanted =
+            arena_format(&arena, "\nsandbox.requirements.stale: observed_at is %s", rows[i].line);
+
+        policy.accept_unsigned = true;
+        policy.max_age_days = rows[i].max_age_days;
+        world = helper_snapshot(&arena, &policy, NULL, NULL);
+        e = helper_exchange(&arena, world, &given);
+        cr_assert(str_contains(e.response->message, wanted), "%s: %.*s", rows[i].observed_at,
+                  (int)e.response->message.len, e.response->message.ptr);
+        cr_assert(str_contains(helper_annotation(&arena, &e, "packet"),
+                               STR("\"message\":\"requirements are stale or future-dated\"")));
+        snapshot_unref(world);
+    }
+}
+
 /* However many findings there are, the last line or warning has room. */
 Test(answer_rows, consequences_always_fit)
 {

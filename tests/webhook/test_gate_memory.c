@@ -27,6 +27,8 @@ static const struct helper_review reviews[] = {
     {.object = HELPER_GOOD_POD, .old = HELPER_GOOD_POD},
     {.object = "{\"spec\":{\"template\":{}}}", .group = "apps", .kind = "Deployment"},
     {.object = "{" RUNS("a") "}", .namespace_name = "x"},
+    {.object = "{\"metadata\":{\"annotations\":{\"sandbox.runx.dev/skill-ref\":\"acme/old@1.0.0\"}}"
+               "," RUNS(HELPER_APP) "}"},
 };
 
 static void sweep(const struct snapshot *snapshot, struct str text, enum answer_format format)
@@ -95,6 +97,11 @@ Test(gate_memory, every_allocation_fails_once)
          "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"acme/app@1.0.0\"},"
          "\"requirements\":{" HELPER_REQUIREMENTS ",\"writable_paths\":[\"tmp\"]},"
          "\"images\":[\"sha256:" HELPER_HEX_A "\"],\"expires_at\":\"2026-03-02T00:00:00Z\"}",
+         0, NULL},
+        {"payments", "old",
+         "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"acme/old@1.0.0\"},"
+         "\"requirements\":{\"observed_at\":\"2026-01-01T12:00:00Z\"},"
+         "\"images\":[\"sha256:" HELPER_HEX_A "\"]}",
          0, NULL},
         {"payments", "b1",
          "{\"kind\":\"SandboxBaseline\",\"baseline\":{\"allowed_writable_paths\":[\"tmp\"],"
