@@ -149,7 +149,7 @@ int fake_cluster_ask(struct fake_cluster *fake, enum cluster_question question,
     fake->asked[question]++;
     memset(fake->last_namespace, 0, sizeof(fake->last_namespace));
     memcpy(fake->last_namespace, namespace_name.ptr, namespace_name.len);
-    fake->last_deadline_msec = waiter->deadline_msec;
+    fake->deadline_msec[question] = waiter->deadline_msec;
     made->waiter = waiter;
     made->question = question;
     made->answer = fake->answers[question];

@@ -27,9 +27,9 @@ struct fake_cluster {
     struct snapshot_store *store;
     struct fake_answer answers[CLUSTER_FRESH + 1];
     unsigned asked[CLUSTER_FRESH + 1];
-    char last_namespace[64]; /* the last namespace that was asked about */
-    uint64_t last_deadline_msec;
-    bool stale; /* until CLUSTER_FRESH is answered with 0 */
+    char last_namespace[64];                   /* the last namespace that was asked about */
+    uint64_t deadline_msec[CLUSTER_FRESH + 1]; /* of the last question of each kind */
+    bool stale;                                /* until CLUSTER_FRESH is answered with 0 */
     bool released;
     bool dismissed;
     bool stop;

@@ -228,9 +228,12 @@ static void play_namespace(struct scene *scene)
                       (struct fake_answer){.then = scene->complete});
     fake_cluster_play(&scene->runtime.fake, CLUSTER_NAMESPACE,
                       (struct fake_answer){.late_msec = 20, .then = scene->bare});
-    ask(scene);
+    ask_with(scene, make_review("payments", managed, "", 0), "100s");
     must_be_allowed(scene);
     must_have_asked(scene, 1, 1, 0);
+    must(scene->runtime.fake.deadline_msec[CLUSTER_NAMESPACE] ==
+             scene->runtime.fake.deadline_msec[CLUSTER_EVIDENCE],
+         "all waits of a request end at one time");
 
     /* without the labels of the namespace, not even an unmanaged pod has an answer */
     scene_know(scene, scene->empty);
@@ -357,7 +360,8 @@ static void play_crowd(struct scene *scene)
                        "too many reviews wait for the API server");
     }
     must(fake_cluster_unanswered(&scene->runtime.fake) == CROWD, "answered while all others wait");
-    must(scene->runtime.fake.last_deadline_msec < clock_msec() + 30000, "no wait of 100 s");
+    must(scene->runtime.fake.deadline_msec[CLUSTER_EVIDENCE] < clock_msec() + 30000,
+         "no wait of 100 s");
     fake_cluster_release(&scene->runtime.fake);
     end_crowd(scene, crowd, must_be_allowed);
 }

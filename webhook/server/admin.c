@@ -44,12 +44,12 @@ static struct answer_text write_metrics(struct server *server, int *ret_status)
     };
     const struct server_gate *gate = &server->options.gate;
     struct cluster_status watch = {0};
-    const char *why = NULL;
+    char health[HEALTH_TEXT_BYTES];
     struct answer_text answer = {.type = "text/plain; version=0.0.4"};
     struct str text = {0};
 
     look_at_evidence(server, &state);
-    state.ready = server_health(&server->shared, METRICS_PATH_READYZ, &why) == MHD_HTTP_OK;
+    state.ready = server_health(&server->shared, METRICS_PATH_READYZ, health) == MHD_HTTP_OK;
     if (gate->look != NULL) {
         gate->look(gate->runtime, &watch);
         state.watch = &watch;
@@ -84,7 +84,7 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
     bool get =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     struct answer_text answer = {0};
-    const char *why = NULL;
+    char health[HEALTH_TEXT_BYTES];
     int status = MHD_HTTP_NOT_FOUND;
     enum metrics_path path = read_path(url);
 
@@ -101,8 +101,8 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
         if (answer.confidential)
             *state = &server->admin_pages;
     } else {
-        status = server_health(&server->shared, path, &why);
-        answer = request_status_text(status, why);
+        status = server_health(&server->shared, path, health);
+        answer = request_status_text(status, health);
     }
     metrics_count_request(server->options.metrics, path, status);
     if (answer.ptr == NULL)

@@ -31,6 +31,7 @@ bool await_is_needed(struct await *await, struct server_shared *shared, struct e
 
     if (gate->ask == NULL || !exchange->decided)
         return false;
+    health_note_review(&shared->reviews, clock_age_msec());
     next = next_step(await, gate, exchange);
     /* no Namespace can have such a name, so the answer is known without a question */
     if (next.step == CONFIRM_ASK && next.question != CLUSTER_FRESH && !dns_is_label(name)) {
@@ -85,14 +86,15 @@ bool await_ask(struct await *await, struct server_shared *shared, struct job *jo
 {
     const struct server_gate *gate = &shared->gate;
     struct str name = {.ptr = await->namespace_name, .len = await->namespace_bytes};
-    uint64_t last_msec = clock_msec() + AWAIT_MAX_MSEC;
     int r = -EBUSY;
 
-    if (deadline_msec < last_msec)
-        last_msec = deadline_msec;
+    if (await->end_msec == 0)
+        await->end_msec = clock_msec() + AWAIT_MAX_MSEC;
+    if (deadline_msec < await->end_msec)
+        await->end_msec = deadline_msec;
     await->shared = shared;
     await->job = job;
-    await->waiter = (struct cluster_waiter){.deadline_msec = last_msec, .done = on_answer};
+    await->waiter = (struct cluster_waiter){.deadline_msec = await->end_msec, .done = on_answer};
     await->history.asked[await->question] = true;
     if (count(await))
         r = gate->ask(gate->runtime, await->question, name, &await->waiter);

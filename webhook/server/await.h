@@ -27,8 +27,9 @@
 #include "k8s/util/dns_name.h"
 #include "webhook/server/confirm.h"
 
-#define AWAIT_MAX_MSEC                                                                             \
-    30000 /* the API server waits for no webhook longer; a client could ask for more */
+/* All waits of one request together: the API server waits for no webhook longer; a client could ask
+ * for more. */
+#define AWAIT_MAX_MSEC 30000
 
 struct arena;
 struct exchange;
@@ -41,6 +42,7 @@ struct await {
     struct server_shared *shared;
     struct job *job; /* put after the answer */
     struct confirm_history history;
+    uint64_t end_msec;              /* of all its waits; 0: none has begun */
     bool counted;                   /* among those that wait, in the budget */
     enum cluster_question question; /* to be asked, or the last that was asked */
     char namespace_name[DNS_LABEL_MAX_BYTES];

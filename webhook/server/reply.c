@@ -31,7 +31,7 @@ struct answer_text request_status_text(int status, const char *why)
     struct str body = {0};
 
     if (status == MHD_HTTP_OK)
-        return copy_text(STR("ok"), "text/plain");
+        return copy_text(str_of(why), "text/plain");
     if (answer_write_status(status, str_of(why), &arena, &body) < 0)
         body = (struct str){.ptr = out_of_memory, .len = sizeof(out_of_memory) - 1};
     return copy_text(body, "application/json");

@@ -277,7 +277,7 @@ static enum MHD_Result on_complete(struct request *request)
 {
     struct server_shared *shared = request->shared;
     struct MHD_Connection *mhd = request->connection->mhd;
-    const char *why = NULL;
+    char health[HEALTH_TEXT_BYTES];
 
     request->complete_usec = clock_usec();
     request->job.work = run_job;
@@ -287,8 +287,8 @@ static enum MHD_Result on_complete(struct request *request)
         budget_finish(&request->connection->peer->share, request->charged_bytes);
     request->charged_to_peer = false;
     if (request->refused == 0 && request->path != METRICS_PATH_VALIDATE) {
-        request->status = server_health(shared, request->path, &why);
-        request->answer = request_status_text(request->status, why);
+        request->status = server_health(shared, request->path, health);
+        request->answer = request_status_text(request->status, health);
         return send_answer(request);
     }
     if (request->refused == 0 && !budget_take_slot(&shared->budget)) {

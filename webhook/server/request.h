@@ -93,7 +93,8 @@ void request_refuse(struct request *request, int status, const char *why);
 void request_note(const struct request *request, const struct exchange *exchange, struct moment now,
                   uint64_t usec, struct arena *arena);
 
-/* reply.c: the body of an answer that is not a review: "ok", or kind Status. Both ports use it.
+/* reply.c: the body of an answer that is not a review: `why` itself with 200, else kind Status.
+ * Both ports use it.
  * ->ptr is NULL only where memory is exhausted. */
 struct answer_text request_status_text(int status, const char *why);
 /* reply.c: queues an answer. Takes over its text. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "webhook/server/budget.h"
+#include "webhook/server/health.h"
 #include "webhook/server/jobs.h"
 #include "webhook/server/server.h"
 
@@ -32,6 +33,7 @@ struct server_shared {
     _Atomic uint64_t max_body_bytes;
     _Atomic uint32_t deadline_margin_msec;
     _Atomic bool draining;
+    struct health_reviews reviews;
 };
 
 #endif
