@@ -244,6 +244,21 @@ class Denials(unittest.TestCase):
             self.assertGreater(len(shown), 3 * 1024 * 1024)
             self.refuses_a_fifth(gate)
 
+    def test_a_page_needs_memory_within_the_limit(self):
+        limits = "limits: {maxBodyBytes: 1048576, maxInFlightBytes: 4194304}\n"
+        with Gate(more=limits) as gate, Client(gate.port) as client:
+            for path in ("/denials", "/denials.json"):
+                self.assertEqual(get(gate.admin, path)[0], 200, path)
+            groups = ["%070d" % number for number in range(64)]
+            for _ in range(300):
+                client.review(captured("01-create-pod.json", userInfo={"username": "u", "groups": groups}))
+            for path in ("/denials", "/denials.json"):
+                status, fields, body = get(gate.admin, path)
+                self.assertEqual((status, fields["retry-after"], json.loads(body)["message"]), (
+                    503, "1", "reviews and other pages take the memory that this page needs: try again"))
+            self.assertEqual(metric(gate, "sandgate_in_flight_bytes"), 0)
+            self.assertEqual(client.review(DENIED)[0], 200)
+
     def refuses_a_fifth(self, gate):
         slow = []
         for _ in range(4):
@@ -255,11 +270,16 @@ class Denials(unittest.TestCase):
         status, fields, _ = get(gate.admin, "/denials.json")
         self.assertEqual((status, fields["retry-after"]), (503, "1"))
         self.assertEqual(get(gate.admin, "/healthz")[0], 200)
+        # what is being sent counts for limits.maxInFlightBytes, and leaves it when it is sent
+        self.assertGreater(metric(gate, "sandgate_in_flight_bytes"), 4 * 3 * 1024 * 1024)
         for one in slow:
             one.close()
         end = time.monotonic() + 10 * SLACK
         while get(gate.admin, "/denials.json")[0] != 200:
             self.assertLess(time.monotonic(), end, "a reader that is gone frees its place")
+            time.sleep(0.05)
+        while metric(gate, "sandgate_in_flight_bytes") != 0:
+            self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
 
     def test_only_this_host_under_its_own_name_has_access(self):

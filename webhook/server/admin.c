@@ -2,7 +2,6 @@
 /* admin - the admin port: plain HTTP for metrics, probes and the page of denials (gate-v1, section
  * 8). It has one thread, so what it keeps in struct server needs no lock. */
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,6 +83,7 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
     bool get =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     struct answer_text answer = {0};
+    struct admin_page *page = NULL;
     char health[HEALTH_TEXT_BYTES];
     int status = MHD_HTTP_NOT_FOUND;
     enum metrics_path path = read_path(url);
@@ -97,9 +97,9 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
     } else if (path == METRICS_PATH_METRICS) {
         answer = write_metrics(server, &status);
     } else if (path == METRICS_PATH_DENIALS) {
-        answer = admin_denials(server, mhd, url, &status);
-        if (answer.confidential)
-            *state = &server->admin_pages;
+        answer = admin_denials(server, mhd, url, &status, &page);
+        if (page != NULL)
+            *state = page;
     } else {
         status = server_health(&server->shared, path, health);
         answer = request_status_text(status, health);
@@ -135,9 +135,9 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
 
     (void)mhd;
     (void)code;
-    if (*state == &server->admin_pages) {
-        assert(server->admin_pages > 0);
-        server->admin_pages--;
+    for (size_t i = 0; i < ADMIN_MAX_PAGES; i++) {
+        if (*state == &server->admin_pages[i])
+            admin_page_done(server, &server->admin_pages[i]);
     }
 }
 

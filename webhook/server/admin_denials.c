@@ -12,7 +12,9 @@
 #include "webhook/server/loopback.h"
 #include "webhook/server/request.h"
 
-#define ADMIN_MAX_PAGES 4 /* sent at once: each can hold DENIALS_MAX_BYTES and more */
+/* What making a page takes at once: rows, text, and its copies; so many times the records. */
+#define ADMIN_MAKING_GROWTH 4
+#define ADMIN_MAKING_BYTES ((uint64_t)512 * 1024) /* and this much without any record */
 #define ADMIN_MAX_HEAD_BYTES ((size_t)4 * 1024)
 #define ADMIN_HOST_NAME_BYTES 256
 
@@ -120,32 +122,86 @@ static struct answer_text write_page(const struct server *server, const struct d
     return answer;
 }
 
-static struct answer_text write_view(struct server *server, bool as_page, int *ret_status)
+static struct admin_page *find_free(struct server *server)
+{
+    for (size_t i = 0; i < ADMIN_MAX_PAGES; i++) {
+        if (server->admin_pages[i].charged_bytes == 0)
+            return &server->admin_pages[i];
+    }
+    return NULL;
+}
+
+void admin_page_done(struct server *server, struct admin_page *page)
+{
+    budget_return_bytes(&server->shared.budget, page->charged_bytes);
+    page->charged_bytes = 0;
+}
+
+static bool charge(struct server *server, struct admin_page *page, uint64_t bytes)
+{
+    struct budget *budget = &server->shared.budget;
+
+    if (bytes <= page->charged_bytes)
+        budget_return_bytes(budget, page->charged_bytes - bytes);
+    else if (!budget_take_bytes(budget, bytes - page->charged_bytes))
+        return false;
+    page->charged_bytes = bytes;
+    return true;
+}
+
+static struct answer_text refuse_for_memory(int *ret_status)
+{
+    return refuse(MHD_HTTP_SERVICE_UNAVAILABLE,
+                  "reviews and other pages take the memory that this page needs: try again",
+                  ret_status);
+}
+
+/* What making the page takes is charged first, then the page itself until it is sent. */
+static struct answer_text write_view(struct server *server, const struct denials_view *view,
+                                     bool as_page, struct admin_page *page, int *ret_status)
 {
     struct arena cleanup_arena arena = {0};
     struct moment now = server->shared.gate.now();
-    struct denials_view *view = malloc(sizeof(*view));
     struct answer_text answer = {0};
 
-    if (view != NULL) {
-        denials_look(&server->shared.recorder->denials, view);
-        answer = as_page ? write_page(server, view, now, &arena) : write_json(view, now, &arena);
-        denials_view_done(view);
-        free(view);
-    }
+    if (!charge(server, page, ADMIN_MAKING_BYTES + ADMIN_MAKING_GROWTH * (uint64_t)view->bytes))
+        return refuse_for_memory(ret_status);
+    answer = as_page ? write_page(server, view, now, &arena) : write_json(view, now, &arena);
     if (answer.ptr == NULL)
         return refuse(MHD_HTTP_INTERNAL_SERVER_ERROR, "the gate is out of memory", ret_status);
+    if (!charge(server, page, answer.len)) {
+        free(answer.ptr);
+        return refuse_for_memory(ret_status);
+    }
     answer.confidential = true;
-    server->admin_pages++;
     *ret_status = MHD_HTTP_OK;
     return answer;
 }
 
+static struct answer_text look(struct server *server, bool as_page, struct admin_page *page,
+                               int *ret_status)
+{
+    struct denials_view *view = malloc(sizeof(*view));
+    struct answer_text answer = {0};
+
+    if (view == NULL)
+        return refuse(MHD_HTTP_INTERNAL_SERVER_ERROR, "the gate is out of memory", ret_status);
+    denials_look(&server->shared.recorder->denials, view);
+    answer = write_view(server, view, as_page, page, ret_status);
+    denials_view_done(view);
+    free(view);
+    if (!answer.confidential)
+        admin_page_done(server, page);
+    return answer;
+}
+
 struct answer_text admin_denials(struct server *server, struct MHD_Connection *mhd, const char *url,
-                                 int *ret_status)
+                                 int *ret_status, struct admin_page **ret_page)
 {
     bool as_page = strcmp(url, "/denials") == 0;
     const char *why = why_not_local(mhd);
+    struct admin_page *page = find_free(server);
+    struct answer_text answer = {0};
 
     if (why != NULL)
         return refuse(MHD_HTTP_FORBIDDEN, why, ret_status);
@@ -153,8 +209,11 @@ struct answer_text admin_denials(struct server *server, struct MHD_Connection *m
         return refuse(MHD_HTTP_NOT_FOUND, "denials are not recorded", ret_status);
     if (as_page && server->options.denials_page == NULL)
         return refuse(MHD_HTTP_NOT_FOUND, "no such path: see /denials.json", ret_status);
-    if (server->admin_pages >= ADMIN_MAX_PAGES)
+    if (page == NULL)
         return refuse(MHD_HTTP_SERVICE_UNAVAILABLE,
                       "too many pages of denials are being sent already: try again", ret_status);
-    return write_view(server, as_page, ret_status);
+    answer = look(server, as_page, page, ret_status);
+    if (answer.confidential)
+        *ret_page = page;
+    return answer;
 }

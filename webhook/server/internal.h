@@ -11,6 +11,13 @@
 #include "webhook/server/request.h"
 #include "webhook/server/shared.h"
 
+#define ADMIN_MAX_PAGES 4 /* sent at once: each can hold DENIALS_MAX_BYTES and more */
+
+/* An answer of /denials that is being sent. */
+struct admin_page {
+    uint64_t charged_bytes; /* to the budget; 0: this place is free */
+};
+
 struct server {
     struct server_options options;
     struct server_shared shared;
@@ -25,16 +32,17 @@ struct server {
 
     /* used by the thread of the admin port only, so without a lock */
     struct metrics_evidence evidence;
-    unsigned admin_pages; /* answers of /denials that are being sent */
+    struct admin_page admin_pages[ADMIN_MAX_PAGES];
 };
 
 /* Starts the plain HTTP port for probes and metrics. Takes over the descriptor, also on failure. 0,
  * -EIO. */
 int admin_start(struct server *server, int listen_fd) __attribute__((warn_unused_result));
 
-/* admin_denials.c: the answer of /denials and /denials.json. An answer that is confidential is
- * counted in admin_pages until it is sent. */
+/* admin_denials.c: the answer of /denials and /denials.json. *ret_page is the place of an answer
+ * with denials, until admin_page_done(); NULL for an answer without. */
 struct answer_text admin_denials(struct server *server, struct MHD_Connection *mhd, const char *url,
-                                 int *ret_status);
+                                 int *ret_status, struct admin_page **ret_page);
+void admin_page_done(struct server *server, struct admin_page *page);
 
 #endif
