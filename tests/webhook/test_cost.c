@@ -139,14 +139,25 @@ struct variant {
     const char *kind;
     bool update;
     bool image_changes; /* an image of oldObject is another one */
+    enum document_syntax syntax;
     enum answer_format format;
 };
 
 static const struct variant variants[] = {
-    {.name = "evidence in use", .skill = APP, .kind = "Pod"},
-    {.name = "expired evidence", .skill = OLD, .kind = "Pod", .format = ANSWER_YAML},
-    {.name = "unchanged", .skill = APP, .kind = "Pod", .update = true},
-    {.name = "changed", .skill = OLD, .kind = "Deployment", .update = true, .image_changes = true},
+    {.name = "evidence in use", .skill = APP, .kind = "Pod", .syntax = DOCUMENT_JSON},
+    {.name = "expired evidence",
+     .skill = OLD,
+     .kind = "Pod",
+     .syntax = DOCUMENT_JSON,
+     .format = ANSWER_YAML},
+    {.name = "unchanged", .skill = APP, .kind = "Pod", .update = true, .syntax = DOCUMENT_JSON},
+    {.name = "changed",
+     .skill = OLD,
+     .kind = "Deployment",
+     .update = true,
+     .image_changes = true,
+     .syntax = DOCUMENT_JSON},
+    {.name = "YAML", .skill = APP, .kind = "Pod", .syntax = DOCUMENT_YAML},
 };
 
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
@@ -215,19 +226,27 @@ static void add_value(struct world *w, const struct dimension *d, size_t number,
     }
 }
 
+/* The items of a list, and the one that matches behind them: the whole list is searched. */
+static const char *list_with(struct world *w, enum part part, const char *last)
+{
+    struct buffer *b = &w->parts[part];
+
+    if (b->len > 0)
+        buffer_add_char(b, ',');
+    buffer_add(b, str_of(last));
+    return text_of(b);
+}
+
 /* The documents that every world has; they hold the lists of evidence. */
 static void add_fixed(struct world *w)
 {
     const char *images = text_of(&w->parts[PART_IMAGES]);
-    const char *names = text_of(&w->parts[PART_NAMESPACES]);
-    const char *comma = *names != '\0' ? "," : "";
     const struct helper_document fixed[] = {
         {.name = "app",
-         .json = arena_format(&w->arena,
-                              REQUIREMENTS_OF(APP, "\"images\":[%s],"
-                                                   "\"namespaces\":[%s%s\"payments\"]"),
-                              images, names, comma)
-                     .ptr},
+         .json =
+             arena_format(&w->arena, REQUIREMENTS_OF(APP, "\"images\":[%s],\"namespaces\":[%s]"),
+                          images, list_with(w, PART_NAMESPACES, "\"payments\""))
+                 .ptr},
         {.name = "old",
          .json =
              arena_format(&w->arena, REQUIREMENTS_OF(OLD, "\"images\":[%s]," EXPIRED), images).ptr},
@@ -241,8 +260,8 @@ static void add_fixed(struct world *w)
                               "{\"kind\":\"SandboxExemption\",\"match\":{\"namespaces\":[%s],"
                               "\"users\":[%s]},\"expires_at\":\"2027-01-01T00:00:00Z\","
                               "\"findings\":[%s]}",
-                              text_of(&w->parts[PART_EXEMPTION_NAMESPACES]),
-                              text_of(&w->parts[PART_EXEMPTION_USERS]),
+                              list_with(w, PART_EXEMPTION_NAMESPACES, "\"payments\""),
+                              list_with(w, PART_EXEMPTION_USERS, "\"dev*\""),
                               text_of(&w->parts[PART_EXEMPTION_FINDINGS]))
                      .ptr},
     };
@@ -293,7 +312,7 @@ static struct str review_of(struct world *w, const struct variant *v)
         .kind = v->kind,
         .group = strcmp(v->kind, "Pod") == 0 ? "" : "apps",
         .name = text_of(&w->parts[PART_NAME]),
-        .user = text_of(&w->parts[PART_USER]),
+        .user = arena_format(&w->arena, "dev%s", text_of(&w->parts[PART_USER])).ptr,
         .object = object_of(w, v, "last"),
     };
 
@@ -305,7 +324,7 @@ static struct str review_of(struct world *w, const struct variant *v)
 }
 
 static uint64_t cost_of_review(const struct snapshot *snapshot, struct str body,
-                               enum answer_format format)
+                               const struct variant *v)
 {
     cleanup_arena struct arena arena = {0};
     const struct moment now = helper_moment(HELPER_NOW);
@@ -315,7 +334,7 @@ static uint64_t cost_of_review(const struct snapshot *snapshot, struct str body,
     uint64_t cost = 0;
 
     cost_start();
-    exchange_review(body, DOCUMENT_JSON, format, snapshot, now, &arena, &e);
+    exchange_review(body, v->syntax, v->format, snapshot, now, &arena, &e);
     circumstances.response = e.response;
     cr_assert_eq(e.status, 200, "%.*s", (int)e.body.len, e.body.ptr);
     cr_assert_eq(record_write(&e.decision, &e.review, &circumstances, &arena, &line), 0);
@@ -344,7 +363,7 @@ static uint64_t cost_with(const struct dimension *a, const struct dimension *b, 
     add_fixed(&world);
     body = review_of(&world, v);
     snapshot = helper_snapshot(&world.arena, &policy, world.labels, world.documents);
-    cost = cost_of_review(snapshot, body, v->format);
+    cost = cost_of_review(snapshot, body, v);
     snapshot_unref(snapshot);
     arena_release(&world.arena);
     return cost;
