@@ -93,6 +93,14 @@ static int withdraw_all(struct cluster *cluster, const struct cluster_rules *rul
     return 0;
 }
 
+static void relist_evidence(struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->feed_count; i++) {
+        if (cluster->feeds[i].kind == CLUSTER_CONFIG_MAPS)
+            cluster_feed_relist(&cluster->feeds[i], REFLECTOR_AGAIN);
+    }
+}
+
 int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, uint64_t now_msec)
 {
     const struct cluster_rules *before = cluster->rules;
@@ -104,10 +112,8 @@ int cluster_adopt_rules(struct cluster *cluster, struct cluster_rules *rules, ui
         return r;
     cluster_rules_unref(cluster->rules);
     cluster->rules = rules;
-    for (size_t i = 0; changed && i < cluster->feed_count; i++) {
-        if (cluster->feeds[i].kind == CLUSTER_CONFIG_MAPS)
-            cluster_feed_relist(&cluster->feeds[i], REFLECTOR_AGAIN);
-    }
+    if (changed)
+        relist_evidence(cluster);
     cluster_mark_dirty(cluster);
     cluster->urgent = true;
     cluster->retry_msec = now_msec;
@@ -121,7 +127,7 @@ static int add_evidence(void *context, struct str namespace_name, struct str nam
     (void)namespace_name;
     (void)name;
     if (evidence == NULL || evidence->name.len == 0)
-        return 0; /* not evidence, or over the limit for records of invalid documents (invalid.c) */
+        return 0; /* not evidence, or over a limit and only counted (invalid.c) */
     return snapshot_builder_add_evidence(context, evidence);
 }
 
@@ -193,6 +199,9 @@ void cluster_build(struct cluster *cluster, uint64_t now_msec)
     uint64_t due_msec = cluster_build_next(cluster);
     int r = 0;
 
+    if (cluster->has_room)
+        relist_evidence(cluster);
+    cluster->has_room = false;
     if (due_msec == 0 || now_msec < due_msec)
         return;
     assert(cluster->rules != NULL);

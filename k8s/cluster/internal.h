@@ -9,7 +9,8 @@
  * cluster.c  the thread; what other threads ask
  * feed.c     one list and watch: its calls, its events for the log
  * object.c   arrived objects: verified and kept, or dropped
- * invalid.c  limits the records of invalid documents
+ * invalid.c  limits the records of a namespace
+ * copies.c   documents with equal bytes
  * build.c    snapshots; changes of rules
  * confirm.c  questions: what they need; begins and ends it
  * reads.c    confirmation reads, and their limits
@@ -127,6 +128,8 @@ struct cluster {
 
     struct cluster_rules *rules;
     void *invalid_counts; /* of tsearch(), by namespace */
+    void *copies;         /* of tsearch(), by digest and namespace */
+    bool has_room;        /* valid documents without a record must be listed again */
     bool dirty;           /* the snapshot in the store is out of date */
     bool urgent;          /* build the next one without waiting for more events */
     bool listed;          /* a list was completed since the last build */
@@ -185,14 +188,37 @@ const struct document_shape *cluster_members(enum cluster_kind kind);
 
 /* ---- invalid.c ---- */
 
-/* Counts that *now replaces before; each can be NULL. If *now is invalid and the limit is reached,
- * it becomes the anonymous record. Does not fail if *now is NULL. */
+/* Counts that *now replaces before; each can be NULL. If a limit is reached, *now becomes the
+ * anonymous record. Does not fail if *now is NULL. */
 int cluster_invalid_replace(struct cluster *cluster, const struct evidence *before,
                             struct evidence **now) __attribute__((warn_unused_result));
 /* Adds the counts to a snapshot. */
 int cluster_invalid_add(const struct cluster *cluster, struct snapshot_builder *builder)
     __attribute__((warn_unused_result));
 void cluster_invalid_free(struct cluster *cluster);
+
+/* ---- copies.c ---- */
+
+/* The objects of a namespace that have a record and equal bytes. */
+struct cluster_copies {
+    const struct evidence *evidence;  /* owned: one reference; valid, or for another audience */
+    const struct str *namespace_name; /* borrowed */
+    unsigned objects;
+    unsigned valid; /* of them, those that are valid */
+};
+
+/* Those with the bytes and the namespace of the evidence; NULL: none. */
+struct cluster_copies *cluster_copies_find(const struct cluster *cluster,
+                                           const struct evidence *evidence);
+/* The same, made without objects if there are none. The namespace must outlive them. */
+int cluster_copies_get(struct cluster *cluster, const struct evidence *evidence,
+                       const struct str *namespace_name, struct cluster_copies **ret_copies)
+    __attribute__((warn_unused_result));
+/* Frees them if no object is left. */
+void cluster_copies_drop_unused(struct cluster *cluster, struct cluster_copies *copies);
+void cluster_copies_free(struct cluster *cluster);
+/* For struct evidence_known; the context is the cluster. */
+const struct evidence *cluster_copies_known(void *context, struct str digest);
 
 /* ---- build.c ---- */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * invalid - limits the records of invalid documents that are kept for a namespace.
+ * invalid - limits the records that are kept for a namespace, above all of documents that are not
+ * valid.
  *
  * A user who can write ConfigMaps must not be able to fill the memory of the gate. Beyond the
  * limits of a snapshot all further documents of one class share one record without a name, and are
- * only counted. A counted document stays counted until it changes: broken baselines block in either
- * form.
+ * only counted. A counted document stays counted until it changes; where it matters, the count has
+ * the effect of the documents: broken baselines block, and so does a namespace with too many valid
+ * documents. When all of these have room again, they are listed again.
  */
 #define _GNU_SOURCE /* tdestroy(), twalk_r() */
 #include <assert.h>
@@ -15,16 +17,22 @@
 
 #include "k8s/cluster/internal.h"
 
-/* The two kinds of invalid documents that a snapshot limits separately. */
-enum { BROKEN_BASELINES, OTHERS, CLASS_COUNT };
+/* What a snapshot limits separately. */
+enum class { BROKEN_BASELINES, OTHERS, VALID, CLASS_COUNT };
 
-/* The invalid documents of a namespace. */
+static const size_t limits[CLASS_COUNT] = {
+    [BROKEN_BASELINES] = SNAPSHOT_MAX_INVALID_PER_NAMESPACE,
+    [OTHERS] = SNAPSHOT_MAX_INVALID_PER_NAMESPACE,
+    [VALID] = SNAPSHOT_MAX_VALID_PER_NAMESPACE,
+};
+
+/* The documents of a namespace. */
 struct invalid_count {
     struct str namespace_name;
-    size_t kept[CLASS_COUNT]; /* documents with a record of their own */
-    /* owned: one reference each; the record for all others */
+    size_t kept[CLASS_COUNT];    /* documents with a record; valid ones with equal bytes once */
+    size_t counted[CLASS_COUNT]; /* objects that have the anonymous record */
+    /* owned: one reference each; NULL until the limit is reached */
     struct evidence *anonymous[CLASS_COUNT];
-    size_t counted[CLASS_COUNT]; /* documents that have the anonymous record */
     char text[];
 };
 
@@ -53,99 +61,184 @@ static struct invalid_count *find_count(const struct cluster *cluster, struct st
     return node != NULL ? *node : NULL;
 }
 
-static int make_count(struct cluster *cluster, struct str namespace_name,
-                      struct invalid_count **ret_count)
+static int get_count(struct cluster *cluster, struct str namespace_name,
+                     struct invalid_count **ret_count)
 {
-    const struct evidence nameless = {.namespace_name = namespace_name, .name = STR("")};
-    struct invalid_count *count = calloc(1, sizeof(*count) + namespace_name.len);
-    int r = 0;
+    struct invalid_count *count = find_count(cluster, namespace_name);
 
-    if (count == NULL)
-        return -ENOMEM;
-    if (namespace_name.len > 0)
-        memcpy(count->text, namespace_name.ptr, namespace_name.len);
-    count->namespace_name = (struct str){.ptr = count->text, .len = namespace_name.len};
-    for (size_t i = 0; i < CLASS_COUNT && r == 0; i++)
-        r = evidence_make_distrusted(&nameless, STR("only counted"), &count->anonymous[i]);
-    if (r == 0 && tsearch(count, &cluster->invalid_counts, order_counts) == NULL)
-        r = -ENOMEM;
-    if (r < 0) {
-        free_count(count);
-        return r;
+    if (count == NULL) {
+        count = calloc(1, sizeof(*count) + namespace_name.len);
+        if (count == NULL)
+            return -ENOMEM;
+        if (namespace_name.len > 0)
+            memcpy(count->text, namespace_name.ptr, namespace_name.len);
+        count->namespace_name = (struct str){.ptr = count->text, .len = namespace_name.len};
+        if (tsearch(count, &cluster->invalid_counts, order_counts) == NULL) {
+            free(count);
+            return -ENOMEM;
+        }
     }
     *ret_count = count;
     return 0;
 }
 
-static bool is_counted(const struct evidence *evidence)
+static void drop_empty(struct cluster *cluster, struct invalid_count *count)
 {
-    return evidence != NULL && evidence->state != EVIDENCE_VALID;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (count->kept[i] > 0 || count->counted[i] > 0)
+            return;
+    }
+    (void)tdelete(count, &cluster->invalid_counts, order_counts);
+    free_count(count);
 }
 
-static size_t class_of(const struct evidence *evidence)
-{
+static enum class class_of(const struct evidence *evidence) {
+    if (evidence->state == EVIDENCE_VALID) return VALID;
     return evidence->kind == EVIDENCE_BASELINE && evidence->state == EVIDENCE_INVALID
                ? BROKEN_BASELINES
                : OTHERS;
 }
 
-static void remove_one(struct invalid_count *count, const struct evidence *evidence)
+/* Whether its content can be that of other objects. */
+static bool has_content(const struct evidence *evidence)
 {
-    size_t *from = &count->kept[class_of(evidence)];
+    return evidence->state == EVIDENCE_VALID || evidence->state == EVIDENCE_OTHER_AUDIENCE;
+}
 
-    for (size_t i = 0; i < CLASS_COUNT; i++) {
-        if (evidence == count->anonymous[i])
-            from = &count->counted[i];
+/* What a record needs. Everything that can fail is done before anything is counted. */
+struct place {
+    struct invalid_count *count;
+    struct cluster_copies *copies; /* NULL: its content is not shared */
+    enum class class;
+};
+
+static void drop_unused(struct cluster *cluster, const struct place *place)
+{
+    if (place->copies != NULL)
+        cluster_copies_drop_unused(cluster, place->copies);
+    if (place->count != NULL)
+        drop_empty(cluster, place->count);
+}
+
+static int make_anonymous(struct invalid_count *count, enum class class)
+{
+    const struct evidence nameless = {.namespace_name = count->namespace_name, .name = STR("")};
+
+    if (count->kept[class] < limits[class] || count->anonymous[class] != NULL)
+        return 0;
+    return evidence_make_distrusted(&nameless, STR("only counted"), &count->anonymous[class]);
+}
+
+static int make_place(struct cluster *cluster, const struct evidence *evidence,
+                      struct place *ret_place)
+{
+    struct place place = {.class = class_of(evidence)};
+    int r = get_count(cluster, evidence->namespace_name, &place.count);
+
+    if (r == 0)
+        r = make_anonymous(place.count, place.class);
+    if (r == 0 && has_content(evidence))
+        r = cluster_copies_get(cluster, evidence, &place.count->namespace_name, &place.copies);
+    if (r < 0) {
+        drop_unused(cluster, &place);
+        return r;
     }
-    assert(*from > 0);
-    (*from)--;
+    *ret_place = place;
+    return 0;
+}
+
+/* The place of a record that was added. */
+static struct place find_place(const struct cluster *cluster, const struct evidence *evidence)
+{
+    struct place place = {.count = find_count(cluster, evidence->namespace_name),
+                          .class = class_of(evidence)};
+
+    assert(place.count != NULL);
+    if (has_content(evidence))
+        place.copies = cluster_copies_find(cluster, evidence);
+    return place;
+}
+
+static bool is_anonymous(const struct place *place, const struct evidence *evidence,
+                         enum class *ret_class)
+{
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (evidence == place->count->anonymous[i]) {
+            *ret_class = (enum class)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remove_one(const struct place *place, const struct evidence *evidence)
+{
+    struct invalid_count *count = place->count;
+    enum class counted = OTHERS;
+    bool last = true; /* no copy with a record of this class is left */
+
+    if (is_anonymous(place, evidence, &counted)) {
+        assert(count->counted[counted] > 0);
+        count->counted[counted]--;
+        return;
+    }
+    if (place->copies != NULL) {
+        assert(place->copies->objects > 0);
+        place->copies->objects--;
+        place->copies->valid -= place->class == VALID;
+        last = place->class != VALID || place->copies->valid == 0;
+    }
+    assert(count->kept[place->class] > 0);
+    count->kept[place->class] -= last;
 }
 
 /* Replaces *evidence by the anonymous record if the limit is reached. */
-static void add_one(struct invalid_count *count, struct evidence **evidence)
+static void add_one(const struct place *place, struct evidence **evidence)
 {
-    size_t class = class_of(*evidence);
+    struct invalid_count *count = place->count;
+    enum class class = place->class;
+    bool is_copy = class == VALID && place->copies->valid > 0;
 
-    if (count->kept[class] < SNAPSHOT_MAX_INVALID_PER_NAMESPACE) {
-        count->kept[class]++;
+    if (!is_copy && count->kept[class] >= limits[class]) {
+        evidence_unref(*evidence);
+        *evidence = evidence_ref(count->anonymous[class]);
+        count->counted[class]++;
         return;
     }
-    evidence_unref(*evidence);
-    *evidence = evidence_ref(count->anonymous[class]);
-    count->counted[class]++;
+    count->kept[class] += !is_copy;
+    if (place->copies == NULL)
+        return;
+    place->copies->objects++;
+    place->copies->valid += class == VALID;
 }
 
-static bool is_empty(const struct invalid_count *count)
+/* Whether there are valid documents without a record that all have room. */
+static bool has_room(const struct invalid_count *count)
 {
-    for (size_t i = 0; i < CLASS_COUNT; i++) {
-        if (count->kept[i] > 0 || count->counted[i] > 0)
-            return false;
-    }
-    return true;
+    return count->counted[VALID] > 0 && count->kept[VALID] + count->counted[VALID] <= limits[VALID];
 }
 
 int cluster_invalid_replace(struct cluster *cluster, const struct evidence *before,
                             struct evidence **now)
 {
-    struct invalid_count *old_count =
-        is_counted(before) ? find_count(cluster, before->namespace_name) : NULL;
-    struct invalid_count *new_count =
-        is_counted(*now) ? find_count(cluster, (*now)->namespace_name) : NULL;
-    int r = 0;
+    struct place old_place = {0}, new_place = {0};
+    int r = *now != NULL ? make_place(cluster, *now, &new_place) : 0;
 
-    if (is_counted(*now) && new_count == NULL)
-        r = make_count(cluster, (*now)->namespace_name, &new_count);
     if (r < 0)
         return r;
-    assert(!is_counted(before) || old_count != NULL); /* it was added before */
-    if (old_count != NULL)
-        remove_one(old_count, before);
-    if (new_count != NULL)
-        add_one(new_count, now);
-    if (old_count != NULL && is_empty(old_count)) {
-        (void)tdelete(old_count, &cluster->invalid_counts, order_counts);
-        free_count(old_count);
+    if (before != NULL) {
+        old_place = find_place(cluster, before);
+        remove_one(&old_place, before);
+        cluster->has_room |= has_room(old_place.count);
     }
+    if (*now != NULL)
+        add_one(&new_place, now);
+    if (old_place.copies == new_place.copies)
+        old_place.copies = NULL; /* each is dropped once */
+    if (old_place.count == new_place.count)
+        old_place.count = NULL;
+    drop_unused(cluster, &old_place);
+    drop_unused(cluster, &new_place);
     return 0;
 }
 
@@ -162,9 +255,10 @@ static void add_count(const void *node, VISIT visit, void *context)
         .namespace_name = count->namespace_name,
         .invalid = count->counted[OTHERS],
         .broken = count->counted[BROKEN_BASELINES],
+        .valid = count->counted[VALID],
     };
 
-    if ((visit == postorder || visit == leaf) && rest.invalid + rest.broken > 0 &&
+    if ((visit == postorder || visit == leaf) && rest.invalid + rest.broken + rest.valid > 0 &&
         adding->error == 0)
         adding->error = snapshot_builder_add_rest(adding->builder, &rest);
 }
@@ -179,5 +273,7 @@ int cluster_invalid_add(const struct cluster *cluster, struct snapshot_builder *
 
 void cluster_invalid_free(struct cluster *cluster)
 {
+    cluster_copies_free(cluster);
     tdestroy(cluster->invalid_counts, free_count);
+    cluster->invalid_counts = NULL;
 }

@@ -76,6 +76,7 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
     struct cluster *cluster = ((struct cluster_feed *)context)->cluster;
     const cJSON *metadata = tree_get(object->tree, "metadata");
     const cJSON *binary = tree_get(object->tree, "binaryData");
+    const struct evidence_known known = {.find = cluster_copies_known, .context = cluster};
     const struct evidence_source source = {
         .namespace_name = object->namespace_name,
         .name = object->name,
@@ -83,6 +84,7 @@ static int put_evidence(void *context, const struct reflector_object *object, vo
         .document = tree_get_text(tree_get(object->tree, "data"), EVIDENCE_DATA_KEY),
         .in_binary_data = tree_get(binary, EVIDENCE_DATA_KEY) != NULL,
         .binary = tree_get_text(binary, EVIDENCE_DATA_KEY),
+        .known = &known,
     };
     struct evidence *evidence = NULL;
     int r = 0;

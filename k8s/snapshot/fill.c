@@ -107,6 +107,14 @@ static int find_rest(struct snapshot *snapshot, const struct evidence *evidence,
     return r;
 }
 
+static void add_rest(struct snapshot_rest *to, const struct snapshot_rest *rest)
+{
+    to->invalid += rest->invalid;
+    to->broken += rest->broken;
+    to->valid += rest->valid;
+    to->copies += rest->copies;
+}
+
 /* Leaves out all but the first of equal documents of one namespace. */
 static int drop_copies(struct snapshot *snapshot, struct snapshot_given *given)
 {
@@ -137,34 +145,53 @@ static int drop_copies(struct snapshot *snapshot, struct snapshot_given *given)
     return r;
 }
 
+/* The number of records of one namespace so far. */
+struct kept {
+    size_t valid, invalid, broken;
+};
+
+/* Whether there is room for a record; counts it in *rest otherwise. */
+static bool keep(struct kept *kept, const struct evidence *evidence, struct snapshot_rest *rest)
+{
+    if (is_valid(evidence)) {
+        if (kept->valid++ < SNAPSHOT_MAX_VALID_PER_NAMESPACE)
+            return true;
+        rest->valid++;
+    } else if (is_broken_baseline(evidence)) {
+        if (kept->broken++ < SNAPSHOT_MAX_INVALID_PER_NAMESPACE)
+            return true;
+        rest->broken++;
+    } else {
+        if (kept->invalid++ < SNAPSHOT_MAX_INVALID_PER_NAMESPACE)
+            return true;
+        rest->invalid++;
+    }
+    return false;
+}
+
 /* Fills `all` in order, without the records over the limits. */
 static int fill_all(struct snapshot *snapshot, const struct snapshot_given *given)
 {
-    size_t invalid = 0; /* of the current namespace */
-    size_t broken = 0;
+    struct kept kept = {0};
     struct str current = {0};
 
     for (size_t i = 0; i < given->count; i++) {
         const struct evidence *evidence = given->items[i];
-        bool is_broken = is_broken_baseline(evidence);
-        size_t *bounded = is_broken ? &broken : &invalid;
+        struct snapshot_rest one = {.namespace_name = evidence->namespace_name};
         struct snapshot_rest *rest = NULL;
         int r = 0;
 
-        if (!str_equal(evidence->namespace_name, current)) {
-            invalid = broken = 0;
-            current = evidence->namespace_name;
-        }
-        *bounded += !is_valid(evidence);
-        if (is_valid(evidence) || *bounded <= SNAPSHOT_MAX_INVALID_PER_NAMESPACE) {
+        if (!str_equal(evidence->namespace_name, current))
+            kept = (struct kept){0};
+        current = evidence->namespace_name;
+        if (keep(&kept, evidence, &one)) {
             snapshot->all[snapshot->all_count++] = evidence;
             continue;
         }
         r = find_rest(snapshot, evidence, &rest);
         if (r < 0)
             return r;
-        rest->broken += is_broken;
-        rest->invalid += !is_broken;
+        add_rest(rest, &one);
     }
     return 0;
 }
@@ -182,9 +209,7 @@ static void merge_rests(struct snapshot *snapshot)
             rests[kept++] = rests[i];
             continue;
         }
-        rests[kept - 1].invalid += rests[i].invalid;
-        rests[kept - 1].broken += rests[i].broken;
-        rests[kept - 1].copies += rests[i].copies;
+        add_rest(&rests[kept - 1], &rests[i]);
     }
     snapshot->rest_count = kept;
 }

@@ -30,6 +30,9 @@
  * can write ConfigMaps must not be able to displace a baseline that blocks. Further ones are only
  * counted; see struct snapshot_rest. */
 #define SNAPSHOT_MAX_INVALID_PER_NAMESPACE 1000
+/* The most valid documents of a namespace, without copies. Where there are more, a baseline can be
+ * among those that were left out, so every judged pod that the namespace concerns is denied. */
+#define SNAPSHOT_MAX_VALID_PER_NAMESPACE 100000
 
 struct snapshot;
 struct snapshot_builder;
@@ -68,6 +71,7 @@ struct snapshot_rest {
     struct str namespace_name;
     size_t invalid; /* not valid, and no broken baseline */
     size_t broken;  /* broken baselines: they block as those with a record do */
+    size_t valid;   /* valid ones over the limit */
     size_t copies;  /* valid ones with the bytes of one that has a record in this namespace */
 };
 

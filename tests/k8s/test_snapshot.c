@@ -305,6 +305,25 @@ Test(snapshot, invalid_baselines_are_bounded)
     cr_expect_eq(more, 0, "they are no candidates for a workload");
 }
 
+Test(snapshot, valid_documents_over_the_limit_are_counted)
+{
+    enum { LIMIT = SNAPSHOT_MAX_VALID_PER_NAMESPACE };
+
+    for (unsigned i = 0; i < LIMIT + 2; i++) {
+        struct evidence more = {.digest = helper_text(&arena, "sha256:%u", i)};
+
+        add(helper_text(&arena, "a/%06u", LIMIT + 2 - i).ptr, EVIDENCE_BASELINE, EVIDENCE_VALID,
+            more);
+    }
+    add("a/copy", EVIDENCE_BASELINE, EVIDENCE_VALID,
+        (struct evidence){.digest = STR_INIT("sha256:7")});
+    finish();
+    cr_expect_eq(snapshot_rest(snapshot, STR("a")).valid, 2);
+    cr_expect_eq(snapshot_rest(snapshot, STR("a")).copies, 1);
+    cr_expect_eq(snapshot_all(snapshot).count, LIMIT);
+    cr_expect_eq(snapshot_baselines(snapshot, STR("a")).count, LIMIT);
+}
+
 Test(snapshot, the_store_returns_counted_references)
 {
     struct snapshot_store *store = NULL;

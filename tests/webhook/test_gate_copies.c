@@ -38,6 +38,37 @@ Test(gate_copies, broken_baselines_over_the_limit_block)
     snapshot_unref(snapshot);
 }
 
+/* A baseline can be among the documents that the program does not hold: it must not be missed, in
+ * the namespace of the pod and in the gate's own. */
+Test(gate_copies, documents_over_the_limit_block)
+{
+    static const char *const places[] = {"payments", "sandgate-system", "other"};
+
+    for (size_t i = 0; i < 3; i++) {
+        cleanup_arena struct arena arena = {0};
+        const struct policy policy = policy_defaults();
+        const struct snapshot_rest rest = {.namespace_name = str_of(places[i]), .valid = 4};
+        const struct helper_review review = {.object = HELPER_GOOD_POD};
+        struct snapshot_builder *builder = NULL;
+        struct snapshot *snapshot = NULL;
+        struct exchange e = {0};
+
+        cr_assert_eq(snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder), 0);
+        cr_assert_eq(snapshot_builder_add_rest(builder, &rest), 0);
+        cr_assert_eq(snapshot_builder_finish(builder, &snapshot), 0);
+        e = helper_exchange(&arena, snapshot, &review);
+        cr_expect_eq(
+            str_contains(helper_summary(&arena, &e.decision),
+                         arena_format(&arena,
+                                      "\ngate.baseline.invalid|%s/*|4 signed documents of this "
+                                      "namespace are over its limit, and a baseline can be among "
+                                      "them; delete documents that are not used any more\n",
+                                      places[i])),
+            i < 2);
+        snapshot_unref(snapshot);
+    }
+}
+
 /* Each copy of a baseline is one of `minBaselines`. */
 Test(gate_copies, minimum_of_baselines_counts_objects)
 {

@@ -289,6 +289,9 @@ static void note_rests(const struct snapshot *snapshot, const struct evidence_li
         if (rests[i].copies > 0)
             output_error("%.*s: %zu not listed: each has the bytes of a valid document that is",
                          (int)name.len, name.ptr, rests[i].copies);
+        if (rests[i].valid > 0)
+            output_error("%.*s: %zu more valid documents, over the limit; pods are denied",
+                         (int)name.len, name.ptr, rests[i].valid);
         if (rests[i].invalid > 0)
             output_error("%.*s: %zu more documents that are not valid", (int)name.len, name.ptr,
                          rests[i].invalid);

@@ -100,27 +100,34 @@ static int add_too_few_baselines(struct judgement *j, size_t valid_count)
                          valid, needed);
 }
 
-/* Each invalid baseline of a namespace is a finding, and one finding counts those without a record:
- * a ceiling must not fall because there are many broken ones. */
+/* A finding about documents of a namespace that are only counted. */
+static int add_counted(struct judgement *j, enum gate_problem problem, struct str namespace_name,
+                       size_t count)
+{
+    struct str place =
+        arena_format(j->arena, "%.*s/*", (int)namespace_name.len, namespace_name.ptr);
+    struct str number = arena_format(j->arena, "%zu", count);
+
+    if (!str_present(place) || !str_present(number))
+        return -ENOMEM;
+    return gate_add_with(j, problem, place, number);
+}
+
+/* Each invalid baseline of a namespace is a finding. One finding counts those without a record, and
+ * one the valid documents without: a ceiling must not fall because there are many documents. */
 static int add_broken_baselines(struct judgement *j, struct str namespace_name)
 {
     struct evidence_run run = snapshot_broken_baselines(j->snapshot, namespace_name);
-    size_t more = snapshot_rest(j->snapshot, namespace_name).broken;
-    struct str place = {0}, count = {0};
+    struct snapshot_rest rest = snapshot_rest(j->snapshot, namespace_name);
+    int r = 0;
 
-    for (size_t i = 0; i < run.count; i++) {
-        int r = add_broken_baseline(j, run.items[i]);
-
-        if (r < 0)
-            return r;
-    }
-    if (more == 0)
-        return 0;
-    place = arena_format(j->arena, "%.*s/*", (int)namespace_name.len, namespace_name.ptr);
-    count = arena_format(j->arena, "%zu", more);
-    if (!str_present(place) || !str_present(count))
-        return -ENOMEM;
-    return gate_add_with(j, GATE_MORE_BROKEN_BASELINES, place, count);
+    for (size_t i = 0; i < run.count && r == 0; i++)
+        r = add_broken_baseline(j, run.items[i]);
+    if (r == 0 && rest.broken > 0)
+        r = add_counted(j, GATE_MORE_BROKEN_BASELINES, namespace_name, rest.broken);
+    if (r == 0 && rest.valid > 0)
+        r = add_counted(j, GATE_DOCUMENTS_LEFT_OUT, namespace_name, rest.valid);
+    return r;
 }
 
 /* Whether another baseline that was found has the same bytes. */

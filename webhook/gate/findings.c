@@ -103,6 +103,11 @@ static const struct gate_problem_text problems[GATE_PROBLEM_COUNT] = {
         {GATE_CODE_BASELINE_INVALID,
          "{} more baselines of this namespace are not valid, so their ceilings are not known",
          "sign them again, or delete them"},
+    [GATE_DOCUMENTS_LEFT_OUT] =
+        {GATE_CODE_BASELINE_INVALID,
+         "{} signed documents of this namespace are over its limit, and a baseline can be among "
+         "them",
+         "delete documents that are not used any more"},
     [GATE_TOO_FEW_BASELINES] = {GATE_CODE_BASELINE_MISSING,
                                 "valid baselines in the namespace {}: {} of at least {}",
                                 "apply the missing baselines there, signed"},
