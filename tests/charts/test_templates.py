@@ -238,6 +238,20 @@ class Pods(unittest.TestCase):
         for mount in container["volumeMounts"]:
             self.assertNotIn("subPath", mount)
 
+    def test_memory_limit_is_what_the_limits_of_the_gate_add_up_to(self):
+        for values, limits in (
+                ({}, {"memory": "272Mi"}),
+                ({"evidence": {"memory": "1Gi"}}, {"memory": "1264Mi"}),
+                ({"config": {"limits": {"maxInFlightBytes": 268435457, "maxConnections": 1}}}, {"memory": "321Mi"}),
+                ({"resources": {"limits": {"cpu": "2"}}}, {"memory": "272Mi", "cpu": "2"}),
+                ({"resources": {"limits": {"memory": "272Mi"}}}, {"memory": "272Mi"}),
+                ({"resources": {"limits": {"memory": "1.5Gi"}}}, {"memory": "1.5Gi"}),
+                ({"resources": {"limits": {"memory": 285212672}}}, {"memory": 285212672}),
+                ({"resources": {"limits": None}}, None)):
+            resources = pod(made(values))["containers"][0]["resources"]
+            self.assertEqual(resources.get("limits"), limits, values)
+            self.assertEqual(resources["requests"], {"cpu": "50m", "memory": "64Mi"})
+
     def test_image(self):
         for image, expected in (
                 ({"tag": "2"}, "ghcr.io/runxhq/sandgate:2"),
@@ -634,6 +648,12 @@ class Rejections(unittest.TestCase):
                 ({"tls": {"clientNames": ["a"]}}, "tls.clientNames needs tls.clientCA"),
                 ({"config": {"limits": {"deadlineMarginMilliseconds": 5000}}}, "must be less than webhook.timeoutSeconds"),
                 ({"config": {"limits": {"maxBodyBytes": 134217728}}}, "a quarter of config.limits.maxInFlightBytes"),
+                ({"resources": {"limits": {"memory": "256Mi"}}}, "resources.limits.memory must be at least 272Mi"),
+                ({"resources": {"limits": {"memory": "285M"}}}, "resources.limits.memory must be at least 272Mi"),
+                ({"resources": {"limits": {"memory": 285212671}}}, "resources.limits.memory must be at least 272Mi"),
+                ({"resources": {"limits": {"memory": "272Mi"}}, "config": {"limits": {"maxConnections": 1025}}},
+                 "resources.limits.memory must be at least 273Mi"),
+                ({"resources": {"limits": {"memory": "1e9"}}}, "resources.limits.memory must be a quantity"),
                 ({"webhook": {"matchConditions": [{"name": "managed", "expression": "true"}]}}, "which the chart uses itself"),
                 ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "can have minAvailable or maxUnavailable"),
                 ({"terminationGracePeriodSeconds": 29}, "terminationGracePeriodSeconds must be at least 30"),

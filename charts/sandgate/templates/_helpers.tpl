@@ -154,3 +154,32 @@ tests.namespace must name a namespace that has the Secrets of imagePullSecrets, 
 true
 {{- end -}}
 {{- end -}}
+
+{{/* The bytes of a quantity of memory, `288Mi` or `1.5Gi`; -1 where it is written in another way. */}}
+{{- define "sandgate.bytes" -}}
+{{- $text := kindIs "string" . | ternary (toString .) (toString (int64 .)) -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 -}}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?(k|M|G|Ki|Mi|Gi)?$" $text -}}
+{{- $unit := regexFind "[A-Za-z]*$" $text -}}
+{{- mulf (float64 (trimSuffix $unit $text)) (get $units $unit) | floor | int64 -}}
+{{- else -}}
+-1
+{{- end -}}
+{{- end -}}
+
+{{/* What a gate can need at most, in MiB: gate-v1, section 8. */}}
+{{- define "sandgate.memoryMebibytes" -}}
+{{- $limits := .Values.config.limits -}}
+{{- $bytes := add (int64 $limits.maxInFlightBytes) (mul 81920 (int64 $limits.maxConnections)) (include "sandgate.bytes" .Values.evidence.memory | int64) 33554432 -}}
+{{- div (add $bytes 1048575) 1048576 -}}
+{{- end -}}
+
+{{- define "sandgate.resources" -}}
+{{- $resources := deepCopy .Values.resources -}}
+{{- if kindIs "map" $resources.limits -}}
+{{- if kindIs "invalid" $resources.limits.memory -}}
+{{- $_ := set $resources.limits "memory" (printf "%sMi" (include "sandgate.memoryMebibytes" .)) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $resources -}}
+{{- end -}}

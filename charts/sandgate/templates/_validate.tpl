@@ -95,6 +95,16 @@
 {{- if lt (div (int64 $v.config.limits.maxInFlightBytes) 4) (int64 $v.config.limits.maxBodyBytes) -}}
 {{- $wrong = append $wrong "a quarter of config.limits.maxInFlightBytes must be at least config.limits.maxBodyBytes" -}}
 {{- end -}}
+{{- $memory := dig "limits" "memory" nil $v.resources -}}
+{{- if not (kindIs "invalid" $memory) -}}
+{{- $least := include "sandgate.memoryMebibytes" . | int64 -}}
+{{- $given := include "sandgate.bytes" $memory | int64 -}}
+{{- if lt $given 0 -}}
+{{- $wrong = append $wrong "resources.limits.memory must be a quantity such as 272Mi" -}}
+{{- else if lt $given (mul 1048576 $least) -}}
+{{- $wrong = append $wrong (printf "resources.limits.memory must be at least %dMi: config.limits.maxInFlightBytes, 80 KiB for each of config.limits.maxConnections, evidence.memory, and 32 MiB; otherwise the kubelet can end a gate under load: raise it, leave it out, or lower one of the others" $least) -}}
+{{- end -}}
+{{- end -}}
 {{- range $condition := $v.webhook.matchConditions -}}
 {{- if has $condition.name (list "changed" "managed" "unmanaged" "no-mirror-pod") -}}
 {{- $wrong = append $wrong (printf "webhook.matchConditions contains the name %s, which the chart uses itself: choose another name" $condition.name) -}}
