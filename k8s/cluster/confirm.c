@@ -32,7 +32,7 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
         waiter->question == CLUSTER_NAMESPACE ? CLUSTER_NAMESPACES : CLUSTER_CONFIG_MAPS;
     bool own = str_equal(waiter->namespace_name, cluster->options.own_namespace);
     size_t count = kind == CLUSTER_NAMESPACES || own ? 1 : 2;
-    size_t wanted = 0;
+    size_t wanted = 0, slow = 0;
     struct cluster_feed *feeds[2] = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -42,9 +42,13 @@ static int plan_reads(struct cluster *cluster, struct cluster_waiter *waiter)
         if (feeds[i] == NULL)
             return -EIO;
         waiter->reads[i] = cluster_read_find(cluster, feeds[i], name);
-        wanted += waiter->reads[i] == NULL;
+        if (waiter->reads[i] != NULL)
+            continue;
+        wanted++;
+        slow += cluster_share_is_slow(cluster, feeds[i], name);
     }
-    if (wanted > cluster_reads_remaining(cluster))
+    if (wanted > cluster_reads_remaining(cluster, false) ||
+        (slow > 0 && slow > cluster_reads_remaining(cluster, true)))
         return -EBUSY;
     for (size_t i = 0; i < count; i++) {
         if (waiter->reads[i] == NULL)

@@ -13,7 +13,8 @@
  * copies.c   documents with equal bytes
  * build.c    snapshots; changes of rules
  * confirm.c  questions: what they need; begins and ends it
- * reads.c    confirmation reads, and their limits
+ * reads.c    confirmation reads
+ * share.c    their limits, and the share of each namespace
  * fresh.c    refreshes of a stale snapshot
  * probe.c    reads that a stale cluster makes by itself
  * waiter.c   ends the waits of requests
@@ -35,10 +36,15 @@
 /* Two bookmarks are missing: the watch can be dead. A new list is requested, before the snapshot
  * becomes stale. */
 #define CLUSTER_SILENT_SEC 130
-#define CLUSTER_WATCH_GRACE_SEC 30 /* after the end that the server was given */
-#define CLUSTER_READ_SEC 10        /* longest duration of a confirmation read */
-#define CLUSTER_PROBE_SEC 5        /* longest duration of a read while stale */
-#define CLUSTER_PROBE_MIN_MSEC 500 /* pause between two of them; doubled up to the longest */
+#define CLUSTER_WATCH_GRACE_SEC 30    /* after the end that the server was given */
+#define CLUSTER_READ_SEC 10           /* longest duration of a confirmation read */
+#define CLUSTER_LONG_READ_MSEC 1000   /* from then on its namespace counts as slow */
+#define CLUSTER_MAX_SLOW_CONFIRMING 2 /* of CLUSTER_MAX_CONFIRMING, while others wait */
+#define CLUSTER_MAX_SLOW_WAITING 10   /* of the reads that wait to begin */
+#define CLUSTER_MAX_SLOW_KNOWN 32
+#define CLUSTER_MAX_NAMESPACE_PER_SEC 5 /* of CLUSTER_MAX_CONFIRMED_PER_SEC, for one namespace */
+#define CLUSTER_PROBE_SEC 5             /* longest duration of a read while stale */
+#define CLUSTER_PROBE_MIN_MSEC 500      /* pause between two of them; doubled up to the longest */
 #define CLUSTER_PROBE_MAX_MSEC 5000
 #define CLUSTER_NOTIFY_SEC 60            /* shortest time between two events for one failure */
 #define CLUSTER_RETRY_MSEC 1000          /* pause after an allocation failed */
@@ -88,6 +94,8 @@ struct cluster_read {
     struct cluster_feed *feed; /* that its objects are merged into */
     struct reflector_merge *merge;
     struct api_call *call; /* NULL: not begun yet */
+    uint64_t begun_msec;
+    bool slow; /* its namespace takes long to read */
     int error;
     size_t namespace_len;
     char namespace_name[];
@@ -98,6 +106,20 @@ struct cluster_probe {
     struct api_call *call; /* in progress; NULL: none */
     uint64_t next_msec;    /* earliest begin of the next one */
     uint64_t pause_msec;   /* before the next one; 0: it is the first */
+};
+
+/* What is remembered of a namespace; feed NULL: nothing. */
+struct cluster_mark {
+    const struct cluster_feed *feed;
+    uint64_t msec;
+    size_t len;
+    char name[CLUSTER_MAX_NAME_BYTES];
+};
+
+struct cluster_share {
+    struct cluster_mark begun[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* the last reads: a ring */
+    size_t begun_count;                                       /* number of reads begun so far */
+    struct cluster_mark slow[CLUSTER_MAX_SLOW_KNOWN];         /* namespaces whose read took long */
 };
 
 /* What other threads can read. Only each member is consistent, not all of them together. */
@@ -140,8 +162,7 @@ struct cluster {
 
     struct cluster_waiter *waiters;
     struct cluster_read *reads;
-    uint64_t read_msec[CLUSTER_MAX_CONFIRMED_PER_SEC]; /* when the last reads began: a ring */
-    size_t read_count;                                 /* number of reads begun so far */
+    struct cluster_share share;
     bool refreshing;
     uint64_t refresh_msec; /* when the last refresh began */
     struct cluster_probe probe;
@@ -246,8 +267,6 @@ bool cluster_snapshot_wanted(const struct cluster *cluster);
 
 /* ---- reads.c ---- */
 
-/* How many reads can be added. */
-size_t cluster_reads_remaining(const struct cluster *cluster);
 /* A read of this namespace that has not begun; NULL: none. */
 struct cluster_read *cluster_read_find(const struct cluster *cluster,
                                        const struct cluster_feed *feed, struct str namespace_name);
@@ -256,9 +275,32 @@ struct cluster_read *cluster_read_add(struct cluster *cluster, struct cluster_fe
                                       struct str namespace_name);
 /* Begins the reads that are due. */
 void cluster_reads_run(struct cluster *cluster, uint64_t now_msec);
-/* The time of the next begin that waits for the limit per second; 0: none. */
-uint64_t cluster_reads_next(const struct cluster *cluster);
 void cluster_reads_free(struct cluster *cluster);
+
+/* ---- share.c ---- */
+
+struct str cluster_read_name(const struct cluster_read *read);
+bool cluster_read_is_of(const struct cluster_read *read, const struct cluster_feed *feed,
+                        struct str namespace_name);
+/* Whether the last read of this namespace took long. */
+bool cluster_share_is_slow(struct cluster *cluster, const struct cluster_feed *feed,
+                           struct str namespace_name);
+/* Marks the reads in progress that take long. */
+void cluster_share_note_slow(struct cluster *cluster, uint64_t now_msec);
+void cluster_share_note_fast(struct cluster *cluster, const struct cluster_read *read);
+void cluster_share_note_begin(struct cluster *cluster, const struct cluster_read *read,
+                              uint64_t now_msec);
+bool cluster_share_has_slot(const struct cluster *cluster, const struct cluster_read *read);
+/* The earliest time at which the limits per second permit it. */
+uint64_t cluster_share_begin_msec(const struct cluster *cluster, const struct cluster_read *read);
+/* A slow read in progress whose slot another read needs; NULL: none. */
+struct cluster_read *cluster_share_find_surplus(const struct cluster *cluster);
+/* How many reads can be added: in all, or of slow namespaces. No more than one second's worth wait
+ * to begin, so that a request is either served soon or refused at once. */
+size_t cluster_reads_remaining(const struct cluster *cluster, bool slow);
+/* The time of the next begin, or of the next slot that is taken back; 0: none before a call ends.
+ */
+uint64_t cluster_reads_next(const struct cluster *cluster);
 
 /* ---- fresh.c ---- */
 

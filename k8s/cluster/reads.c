@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reads - the confirmation reads that requests wait for, and their limits in number and rate
- * (section 4), so that requests for missing objects cannot overload the API server.
+ * reads - the confirmation reads that requests wait for: begins them as share.c permits, and merges
+ * what they bring.
  */
 #include <assert.h>
 #include <errno.h>
@@ -49,50 +49,13 @@ static void end_read(struct cluster *cluster, struct cluster_read *read, int res
     free_read(cluster, read);
 }
 
-/* When a read began; back: 0 is the newest. */
-static uint64_t begun_msec(const struct cluster *cluster, size_t back)
-{
-    assert(back < cluster->read_count);
-    return cluster->read_msec[(cluster->read_count - 1 - back) % CLUSTER_MAX_CONFIRMED_PER_SEC];
-}
-
-/* The earliest time at which the limit per second permits another read. */
-static uint64_t next_begin_msec(const struct cluster *cluster)
-{
-    if (cluster->read_count < CLUSTER_MAX_CONFIRMED_PER_SEC)
-        return 0;
-    return begun_msec(cluster, CLUSTER_MAX_CONFIRMED_PER_SEC - 1) + 1000;
-}
-
-/* How many reads can be added. No more than one second's worth wait to begin, so that a request is
- * either served soon or refused at once. */
-size_t cluster_reads_remaining(const struct cluster *cluster)
-{
-    size_t waiting = 0;
-
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
-        waiting += read->call == NULL;
-    return waiting < CLUSTER_MAX_CONFIRMED_PER_SEC ? CLUSTER_MAX_CONFIRMED_PER_SEC - waiting : 0;
-}
-
-static struct str read_namespace(const struct cluster_read *read)
-{
-    return (struct str){.ptr = read->namespace_name, .len = read->namespace_len};
-}
-
-static bool is_same_read(const struct cluster_read *a, const struct cluster_feed *feed,
-                         struct str namespace_name)
-{
-    return a->feed == feed && str_equal(read_namespace(a), namespace_name);
-}
-
 /* Only reads that have not begun: one in progress can predate this question. */
 struct cluster_read *cluster_read_find(const struct cluster *cluster,
                                        const struct cluster_feed *feed, struct str namespace_name)
 {
     struct cluster_read *read = cluster->reads;
 
-    while (read != NULL && (read->call != NULL || !is_same_read(read, feed, namespace_name)))
+    while (read != NULL && (read->call != NULL || !cluster_read_is_of(read, feed, namespace_name)))
         read = read->next;
     return read;
 }
@@ -109,6 +72,7 @@ struct cluster_read *cluster_read_add(struct cluster *cluster, struct cluster_fe
     read->feed = feed;
     read->namespace_len = namespace_name.len;
     memcpy(read->namespace_name, namespace_name.ptr, namespace_name.len);
+    read->slow = cluster_share_is_slow(cluster, feed, namespace_name);
     while (*at != NULL)
         at = &(*at)->next;
     *at = read;
@@ -154,6 +118,8 @@ static void take_end(void *context, int result, const struct api_reply *reply)
     else if (r == 0 && !is_none)
         r = -EIO;
     cluster_note_read(cluster, r == 0);
+    if (r == 0 && clock_msec() < read->begun_msec + CLUSTER_LONG_READ_MSEC)
+        cluster_share_note_fast(cluster, read);
     if (r < 0)
         report_failure(cluster, read, reply);
     end_read(cluster, read, r < 0 && r != -ENOMEM ? -EIO : r);
@@ -168,7 +134,7 @@ static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64
         .on_bytes = take_bytes,
         .context = read,
     };
-    struct str name = percent_encode(&arena, read_namespace(read));
+    struct str name = percent_encode(&arena, cluster_read_name(read));
     int r = 0;
 
     if (!str_present(name))
@@ -183,18 +149,10 @@ static int begin_read(struct cluster *cluster, struct cluster_read *read, uint64
         r = api_loop_start(cluster->loop, &request, take_end, &read->call);
     if (r < 0)
         return r;
-    cluster->read_msec[cluster->read_count++ % CLUSTER_MAX_CONFIRMED_PER_SEC] = now_msec;
+    read->begun_msec = now_msec;
+    cluster_share_note_begin(cluster, read, now_msec);
     (void)atomic_fetch_add_explicit(&cluster->shared.confirmations, 1, memory_order_relaxed);
     return 0;
-}
-
-static bool is_in_progress(const struct cluster *cluster, const struct cluster_read *read)
-{
-    for (const struct cluster_read *other = cluster->reads; other != NULL; other = other->next) {
-        if (other->call != NULL && is_same_read(other, read->feed, read_namespace(read)))
-            return true;
-    }
-    return false;
 }
 
 static bool is_wanted(const struct cluster *cluster, const struct cluster_read *read)
@@ -207,31 +165,45 @@ static bool is_wanted(const struct cluster *cluster, const struct cluster_read *
     return false;
 }
 
-static size_t count_in_progress(const struct cluster *cluster)
+/* Ends the call of a slow read, which waits again behind the others; with another read of the same
+ * namespace that waits already, if there is one. Where too many slow reads wait, it ends. */
+static void put_back(struct cluster *cluster, struct cluster_read *read)
 {
-    size_t count = 0;
+    struct cluster_read *other = cluster_read_find(cluster, read->feed, cluster_read_name(read));
+    struct cluster_read **at = &cluster->reads;
 
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next)
-        count += read->call != NULL;
-    return count;
-}
-
-/* Whether a read only waits for the limit per second; others wait for the end of a call. */
-static bool waits_for_rate(const struct cluster *cluster)
-{
-    if (count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING)
-        return false;
-    for (const struct cluster_read *read = cluster->reads; read != NULL; read = read->next) {
-        if (read->call == NULL && !is_in_progress(cluster, read))
-            return true;
+    api_loop_drop(cluster->loop, read->call);
+    reflector_merge_free(read->merge);
+    read->merge = NULL;
+    read->error = 0;
+    if (other == NULL && cluster_reads_remaining(cluster, true) == 0) {
+        end_read(cluster, read, -EBUSY);
+        return;
     }
-    return false;
+    read->call = NULL;
+    for (struct cluster_waiter *w = cluster->waiters; other != NULL && w != NULL; w = w->next) {
+        for (size_t i = 0; i < 2; i++) {
+            if (w->reads[i] == read)
+                w->reads[i] = other;
+        }
+    }
+    while (*at != read)
+        at = &(*at)->next;
+    *at = read->next;
+    while (*at != NULL)
+        at = &(*at)->next;
+    read->next = NULL;
+    *at = read; /* without a waiter, it is freed when its turn comes */
 }
 
 void cluster_reads_run(struct cluster *cluster, uint64_t now_msec)
 {
     struct cluster_read *next = NULL;
+    struct cluster_read *long_read = NULL;
 
+    cluster_share_note_slow(cluster, now_msec);
+    while ((long_read = cluster_share_find_surplus(cluster)) != NULL)
+        put_back(cluster, long_read);
     for (struct cluster_read *read = cluster->reads; read != NULL; read = next) {
         int r = 0;
 
@@ -242,16 +214,11 @@ void cluster_reads_run(struct cluster *cluster, uint64_t now_msec)
             free_read(cluster, read);
             continue;
         }
-        if (now_msec < next_begin_msec(cluster) ||
-            count_in_progress(cluster) >= CLUSTER_MAX_CONFIRMING || is_in_progress(cluster, read))
+        if (!cluster_share_has_slot(cluster, read) ||
+            now_msec < cluster_share_begin_msec(cluster, read))
             continue;
         r = begin_read(cluster, read, now_msec);
         if (r < 0)
             end_read(cluster, read, r);
     }
-}
-
-uint64_t cluster_reads_next(const struct cluster *cluster)
-{
-    return waits_for_rate(cluster) ? next_begin_msec(cluster) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiter - ends the waits of requests; used by everything that they wait for. */
 #include <assert.h>
+#include <errno.h>
 
 #include "k8s/cluster/internal.h"
 
@@ -12,6 +13,8 @@ void cluster_waiter_end(struct cluster *cluster, struct cluster_waiter *waiter, 
         at = &(*at)->next;
     assert(*at == waiter);
     *at = waiter->next;
+    if (result == -EBUSY)
+        (void)atomic_fetch_add_explicit(&cluster->shared.refused, 1, memory_order_relaxed);
     waiter->done(waiter, result);
 }
 

@@ -5,8 +5,8 @@
  * output.
  *
  *   rules keyring=DIR revoked=DIGEST audience=TEXT max_age=DAYS
- *   start | free | once msec=N | look | show | stale | max_stale sec=N | later msec=N | suspend
- * msec=N ask question=namespace|evidence|fresh namespace=NAME msec=N count=N tag=TEXT
+ *   start | free | once msec=N | look | show | stale | max_stale sec=N | later msec=N | freeze |
+ * suspend msec=N ask question=namespace|evidence|fresh namespace=NAME msec=N count=N tag=TEXT
  */
 #include <errno.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ static struct arena site; /* until the program ends */
 static struct access where;
 static struct cluster_options options;
 static struct cluster *cluster;
-static uint64_t later_msec, suspended_msec;
+static uint64_t later_msec, suspended_msec, frozen_msec;
 static unsigned puts_done, made, kept;
 
 uint64_t __real_clock_msec(void);
@@ -53,7 +53,10 @@ int __wrap_evidence_make(const struct evidence_source *source, const struct keyr
 
 uint64_t __wrap_clock_msec(void)
 {
-    return __real_clock_msec() + __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
+    uint64_t frozen = __atomic_load_n(&frozen_msec, __ATOMIC_RELAXED);
+
+    return (frozen != 0 ? frozen : __real_clock_msec()) +
+           __atomic_load_n(&later_msec, __ATOMIC_RELAXED);
 }
 
 /* Suspending the machine moves only this clock. */
@@ -348,6 +351,8 @@ static void do_line(const char *line)
         do_show(line);
     else if (str_equal(command, STR("later")))
         (void)__atomic_add_fetch(&later_msec, number(line, "msec", 0), __ATOMIC_RELAXED);
+    else if (str_equal(command, STR("freeze")))
+        __atomic_store_n(&frozen_msec, __real_clock_msec(), __ATOMIC_RELAXED);
     else if (str_equal(command, STR("max_stale")))
         cluster_set_max_stale(cluster, (uint32_t)number(line, "sec", 180));
     else if (str_equal(command, STR("suspend")))

@@ -424,6 +424,94 @@ class Confirming(unittest.TestCase):
             self.assertEqual(gate.results("t")[0]["result"], -errno.ESHUTDOWN)
 
 
+class Shares(unittest.TestCase):
+    """No namespace holds up the reads of the others. The clock stands still, and moves in steps."""
+
+    @contextlib.contextmanager
+    def scene(self, slow=()):
+        release = threading.Event()
+
+        def hook(request):
+            if request.is_read and any("/%s/" % name in request.path for name in slow):
+                release.wait(60)
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = hook
+            gate.tell("freeze")
+            try:
+                yield api, gate
+            finally:
+                release.set()
+
+    def count(self, api, name):
+        return len([p for p in api.reads() if "/namespaces/%s/" % name in p])
+
+    def ask(self, gate, name, tag=None):
+        gate.question("evidence", name, tag or name, msec=3600000)
+
+    def test_slow_namespaces_give_back_their_slots(self):
+        slow = ["s1", "s2", "s3", "s4"]
+        with self.scene(slow) as (api, gate):
+            for name in slow:
+                self.ask(gate, name)
+            gate.until(lambda: all(self.count(api, name) == 1 for name in slow))
+            self.ask(gate, "payments")
+            time.sleep(0.3)
+            self.assertEqual(self.count(api, "payments"), 0)  # nobody ran for long yet
+            gate.tell("later msec=1000")
+            self.assertEqual(gate.results("payments")[0]["result"], 0)
+            # from now on they are known: the others do not wait for any step
+            for name in slow:
+                self.ask(gate, name, "again")
+            for i in range(3):
+                self.ask(gate, "other%d" % i)
+                self.assertEqual(gate.results("other%d" % i)[0]["result"], 0)
+            self.assertEqual([s for s in gate.said if s.get("done") in slow + ["again"]], [])
+
+    def test_slow_namespaces_leave_room_in_the_queue(self):
+        slow = ["s%d" % i for i in range(30)]
+        with self.scene(slow) as (api, gate):
+            for name in slow[:4]:
+                self.ask(gate, name)
+            gate.until(lambda: all(self.count(api, name) == 1 for name in slow[:4]))
+            for step in range(4, 30, 2):  # each step finds two more of them
+                for name in slow[step:step + 2]:
+                    self.ask(gate, name)
+                gate.tell("later msec=1000")
+                gate.until(lambda: all(self.count(api, n) or any(s.get("done") == n for s in gate.said)
+                                       for n in slow[step:step + 2]))
+            for name in slow:
+                self.ask(gate, name, "again")
+            self.ask(gate, "payments")
+            gate.tell("later msec=1000")
+            self.assertEqual(gate.results("payments")[0]["result"], 0)
+
+    def test_the_gates_own_namespace_keeps_its_slot_though_it_is_slow(self):
+        with self.scene([OWN, "s1", "s2", "s3"]) as (api, gate):
+            for name in ("s1", "s2", "s3"):
+                self.ask(gate, name)
+            gate.until(lambda: self.count(api, OWN) == 1 and all(self.count(api, n) for n in ("s1", "s2", "s3")))
+            self.ask(gate, "payments")
+            gate.tell("later msec=1000")
+            gate.until(lambda: self.count(api, "payments") == 1)
+            self.assertEqual(self.count(api, OWN), 1)
+
+    def test_one_namespace_has_a_quarter_of_the_rate(self):
+        with self.scene() as (api, gate):
+            for i in range(5):
+                self.ask(gate, "busy", "busy%d" % i)
+                self.assertEqual(gate.results("busy%d" % i)[0]["result"], 0)
+            self.ask(gate, "busy", "sixth")
+            for i in range(3):
+                self.ask(gate, "other%d" % i)
+                self.assertEqual(gate.results("other%d" % i)[0]["result"], 0)
+            self.assertEqual(self.count(api, "busy"), 5)
+            self.assertEqual([s for s in gate.said if s.get("done") == "sixth"], [])
+            gate.tell("later msec=1000")
+            self.assertEqual(gate.results("sixth")[0]["result"], 0)
+            self.assertEqual(self.count(api, "busy"), 6)
+
+
 class Freshness(unittest.TestCase):
     def test_all_questions_share_one_refresh(self):
         with world() as api, Gate(api).ready() as gate:
