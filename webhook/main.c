@@ -7,6 +7,7 @@
 
 #include "webhook/cli/output.h"
 #include "webhook/commands/commands.h"
+#include "webhook/util/core_dump.h"
 #include "webhook/util/nearest.h"
 
 #define NAME_MAX_BYTES 64
@@ -86,7 +87,10 @@ static int dispatch(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv, shown_name(argc > 0 ? argv[0] : NULL));
+    int status = COMMAND_FAILED;
+
+    core_dump_disable();
+    status = dispatch(argc, argv, shown_name(argc > 0 ? argv[0] : NULL));
 
     /* if the disk is full, the exit status must not say success */
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
