@@ -23,12 +23,6 @@ static bool is_own(const struct snapshot *snapshot, const struct evidence *evide
     return str_equal(evidence->namespace_name, snapshot->policy.own_namespace);
 }
 
-bool snapshot_same_bytes(const struct evidence *a, const struct evidence *b)
-{
-    return is_valid(a) && is_valid(b) && str_present(a->digest) && str_present(b->digest) &&
-           str_equal(a->digest, b->digest);
-}
-
 static int sort_names(const void *a, const void *b)
 {
     return snapshot_compare_names(*(const struct evidence *const *)a,
@@ -274,14 +268,17 @@ int snapshot_fill(struct snapshot *snapshot, struct snapshot_given *given)
         return r;
     sort(given->items, given->count, sort_names);
     r = fill_all(snapshot, given);
+    assert(snapshot->all_count <= given->count);
+    if (r == 0) {
+        merge_rests(snapshot);
+        fill_parts(snapshot);
+        r = snapshot_fill_groups(snapshot);
+    }
     if (r < 0) {
         snapshot->all_count = 0; /* the references still belong to the builder */
         return r;
     }
-    assert(snapshot->all_count <= given->count);
     for (size_t i = 0; i < snapshot->all_count; i++)
         snapshot->all[i] = evidence_ref(snapshot->all[i]);
-    merge_rests(snapshot);
-    fill_parts(snapshot);
     return 0;
 }

@@ -4,8 +4,25 @@
 
 /* index - the members of a snapshot; for the files of this directory only. */
 
+#include <stdatomic.h>
+
 #include "k8s/snapshot/snapshot.h"
 #include "k8s/util/refcount.h"
+
+struct snapshot_made;
+
+/* Baselines, and what they allow together with those for all pods. */
+struct snapshot_group {
+    const struct evidence **items; /* borrowed from the snapshot */
+    size_t count;
+    struct snapshot_made *_Atomic made; /* owned; NULL: nobody has asked yet */
+};
+
+/* A namespace to which further baselines apply. */
+struct snapshot_member {
+    struct str namespace_name; /* borrowed from evidence */
+    struct snapshot_group *group;
+};
 
 struct snapshot {
     struct refcount count;
@@ -34,7 +51,15 @@ struct snapshot {
     size_t rest_count;
     size_t rest_capacity;
     size_t own_baseline_objects;
+
+    struct snapshot_group common; /* the baselines for all pods */
+    struct snapshot_group *groups;
+    size_t group_count;
+    struct snapshot_member *members; /* by namespace */
+    size_t member_count;
 };
+
+/* ---- order.c ---- */
 
 /* The order of `<namespace>/` as text: no namespace has a slash, so all names of one namespace
  * follow each other. */
@@ -65,5 +90,11 @@ int snapshot_add_rest(struct snapshot *snapshot, const struct snapshot_rest *res
 /* Makes all lists. On failure the snapshot holds no evidence. */
 int snapshot_fill(struct snapshot *snapshot, struct snapshot_given *given)
     __attribute__((warn_unused_result));
+
+/* ---- groups.c ---- */
+
+/* After the list of baselines. */
+int snapshot_fill_groups(struct snapshot *snapshot) __attribute__((warn_unused_result));
+void snapshot_free_groups(struct snapshot *snapshot);
 
 #endif

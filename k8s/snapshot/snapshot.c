@@ -25,6 +25,7 @@ void snapshot_unref(const struct snapshot *snapshot)
 
     if (shared == NULL || !refcount_drop(&shared->count))
         return;
+    snapshot_free_groups(shared);
     for (size_t i = 0; i < shared->all_count; i++)
         evidence_unref(shared->all[i]);
     arena_release(&shared->arena);
@@ -54,40 +55,6 @@ const struct namespace_labels *snapshot_namespace(const struct snapshot *snapsho
             : NULL;
 
     return found != NULL ? *found : NULL;
-}
-
-/* The byte of `<namespace>/` at a place that is not behind its end. */
-static unsigned char byte_at(struct str namespace_name, size_t place)
-{
-    return (unsigned char)(place < namespace_name.len ? namespace_name.ptr[place] : '/');
-}
-
-int snapshot_compare_namespaces(struct str a, struct str b)
-{
-    size_t common = a.len < b.len ? a.len : b.len;
-    int r = common > 0 ? memcmp(a.ptr, b.ptr, common) : 0;
-
-    if (r == 0)
-        r = byte_at(a, common) - byte_at(b, common);
-    return r != 0 ? r : (a.len > b.len) - (a.len < b.len);
-}
-
-int snapshot_compare_names(const struct evidence *a, const struct evidence *b)
-{
-    int r = snapshot_compare_namespaces(a->namespace_name, b->namespace_name);
-
-    return r != 0 ? r : str_compare(a->name, b->name);
-}
-
-int snapshot_compare_identity(const struct evidence *evidence, struct str skill_ref,
-                              struct str image_digest)
-{
-    bool by_skill = str_present(evidence->skill_ref);
-
-    if (by_skill != str_present(skill_ref))
-        return by_skill ? -1 : 1;
-    return by_skill ? str_compare(evidence->skill_ref, skill_ref)
-                    : str_compare(evidence->image_digest, image_digest);
 }
 
 /* What the items of a run have in common. */
@@ -142,14 +109,6 @@ struct evidence_run snapshot_requirements(const struct snapshot *snapshot, struc
     if (str_present(skill_ref) == str_present(image_digest))
         return (struct evidence_run){0};
     return find_run(snapshot->requirements, snapshot->requirement_count, &sought, compare_identity);
-}
-
-struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name)
-{
-    const struct sought sought = {.namespace_name = namespace_name};
-
-    return find_run(snapshot->baselines, snapshot->baseline_count, &sought,
-                    compare_evidence_namespace);
 }
 
 struct evidence_run snapshot_broken_baselines(const struct snapshot *snapshot,

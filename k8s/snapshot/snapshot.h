@@ -14,7 +14,8 @@
  * Errors     0; -ENOMEM; -EEXIST the builder has an object with this name already.
  * Ownership  a snapshot keeps the texts of its policy alive by `keep`, holds a reference to each
  *            evidence, and copies namespace labels. snapshot_unref(NULL) is allowed.
- * Threads    any number of threads can read a snapshot; a builder belongs to one thread.
+ * Threads    any number of threads can read a snapshot, without locks; a builder belongs to one
+ *            thread.
  */
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@
 #include "k8s/evidence/evidence.h"
 #include "k8s/policy/level.h"
 #include "k8s/policy/policy.h"
+#include "k8s/snapshot/ceiling.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
@@ -105,8 +107,21 @@ struct evidence_run {
 struct evidence_run snapshot_requirements(const struct snapshot *snapshot, struct str skill_ref,
                                           struct str image_digest);
 
-/* Valid SandboxBaselines in the namespace, and those that do not verify or cannot be read. */
-struct evidence_run snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name);
+/* The SandboxBaselines that limit the pods of a namespace: valid, in scope, in that namespace or in
+ * the gate's own; of equal ones one. Immutable; borrowed from the snapshot. */
+struct snapshot_baselines {
+    const struct evidence *const *items;
+    size_t count;
+    int max_age_days;       /* the smallest; 0: none gives one */
+    struct ceiling ceiling; /* what all of them allow; its lists are read */
+    const cJSON *baseline;  /* the same as the planner's object; NULL: no baseline */
+};
+/* Made for the first caller of a snapshot and namespace, then shared. 0 or -ENOMEM. */
+int snapshot_baselines(const struct snapshot *snapshot, struct str namespace_name,
+                       const struct snapshot_baselines **ret_baselines)
+    __attribute__((warn_unused_result, nonnull));
+
+/* SandboxBaselines in the namespace that do not verify or cannot be read. */
 struct evidence_run snapshot_broken_baselines(const struct snapshot *snapshot,
                                               struct str namespace_name);
 /* The number of valid SandboxBaselines in the gate's own namespace, each copy counted. */

@@ -2,6 +2,7 @@
 /*
  * tsan_snapshot - readers take and release references to the current snapshot while a writer puts
  * new ones. A snapshot stays valid while a reader holds it, and every snapshot is freed in the end.
+ * What the baselines of a namespace allow is made by whoever asks first, and all get one result.
  * A program without criterion, for ThreadSanitizer.
  */
 #include <pthread.h>
@@ -16,6 +17,11 @@
 
 static struct snapshot_store *store;
 static unsigned alive; /* snapshots that are not freed yet */
+/* The test holds a reference to each. */
+static struct evidence baselines[] = {
+    {.namespace_name = STR_INIT(POLICY_OWN_NAMESPACE), .name = STR_INIT("all"), .max_age_days = 7},
+    {.namespace_name = STR_INIT("a"), .name = STR_INIT("one"), .max_age_days = 9},
+};
 static bool stop;
 
 static void check(bool holds, const char *what)
@@ -48,8 +54,22 @@ static struct snapshot *make(unsigned round)
 
         check(snapshot_builder_add_namespace(builder, &labels) == 0, "no namespace");
     }
+    for (size_t i = 0; i < 2; i++)
+        check(snapshot_builder_add_evidence(builder, &baselines[i]) == 0, "no baseline");
     check(snapshot_builder_finish(builder, &snapshot) == 0, "no snapshot");
     return snapshot;
+}
+
+static void ask_limits(const struct snapshot *snapshot)
+{
+    for (char name = 'a'; name < 'a' + NAMES; name++) {
+        const struct snapshot_baselines *first = NULL, *again = NULL;
+
+        check(snapshot_baselines(snapshot, (struct str){&name, 1}, &first) == 0, "no limits");
+        check(snapshot_baselines(snapshot, (struct str){&name, 1}, &again) == 0, "no limits");
+        check(first == again && first->max_age_days == 7, "two results of one snapshot");
+        check(first->count == (name == 'a' ? 2 : 1), "another number of baselines");
+    }
 }
 
 static void *read_on(void *unused)
@@ -64,6 +84,7 @@ static void *read_on(void *unused)
         for (char name = 'a'; name < 'a' + NAMES; name++)
             check(str_equal(snapshot_namespace(again, (struct str){&name, 1})->enforce, first),
                   "two snapshots in one");
+        ask_limits(again);
         snapshot_unref(again);
     }
     return NULL;
@@ -73,6 +94,11 @@ int main(void)
 {
     pthread_t readers[READERS];
 
+    for (size_t i = 0; i < 2; i++) {
+        baselines[i].kind = EVIDENCE_BASELINE;
+        baselines[i].state = EVIDENCE_VALID;
+        refcount_init(&baselines[i].count);
+    }
     check(snapshot_store_new(&store) == 0, "no store");
     snapshot_store_put(store, make(0));
     for (size_t i = 0; i < READERS; i++)

@@ -133,3 +133,37 @@ Test(gate_memory, every_allocation_fails_once)
     }
     snapshot_unref(snapshot);
 }
+
+/* The first request of a snapshot makes what its baselines allow. If that fails, the next one
+ * does. */
+Test(gate_memory, limits_of_a_new_snapshot)
+{
+    static const struct helper_document documents[] = {
+        {"payments", "b1",
+         "{\"kind\":\"SandboxBaseline\",\"baseline\":{\"allowed_writable_paths\":[\"tmp\"]}}", 0,
+         NULL},
+        {"sandgate-system", "b2",
+         "{\"kind\":\"SandboxBaseline\",\"baseline\":{\"allowed_writable_paths\":[\".\"]}}", 0,
+         NULL},
+        {0}};
+    const struct policy policy = policy_defaults();
+    bool failed = true;
+
+    for (size_t n = 1; failed; n++) {
+        cleanup_arena struct arena arena = {0};
+        struct snapshot *snapshot = helper_snapshot(&arena, &policy, NULL, documents);
+        struct str text = helper_review_text(&arena, &reviews[0]);
+        struct exchange first = {0}, next = {0};
+
+        failing_arena_arm(n);
+        exchange_review(text, DOCUMENT_JSON, ANSWER_JSON, snapshot, helper_moment(HELPER_NOW),
+                        &arena, &first);
+        failed = failing_arena_disarm();
+        exchange_review(text, DOCUMENT_JSON, ANSWER_JSON, snapshot, helper_moment(HELPER_NOW),
+                        &arena, &next);
+        cr_assert_eq(first.status, failed ? 500 : 200, "allocation %zu", n);
+        cr_assert_eq(next.status, 200);
+        cr_assert(failed || str_equal(first.body, next.body));
+        snapshot_unref(snapshot);
+    }
+}

@@ -130,43 +130,20 @@ static int add_broken_baselines(struct judgement *j, struct str namespace_name)
     return r;
 }
 
-/* Whether another baseline that was found has the same bytes. */
-static bool is_copy(const struct gate_found *found, const struct evidence *e)
-{
-    for (size_t i = 0; i < found->baseline_count; i++) {
-        if (str_present(e->digest) && str_equal(found->baselines[i]->digest, e->digest))
-            return true;
-    }
-    return false;
-}
-
-/* Collects the baselines of both namespaces that are valid and in scope. Each invalid one is a
+/* Finds the baselines of both namespaces that are valid and in scope. Each invalid one is a
  * finding. */
 static int find_baselines(struct judgement *j, const struct search_namespaces *searched)
 {
-    struct evidence_run runs[2] = {{0}};
-    size_t count = 0, in_own = snapshot_own_baseline_objects(j->snapshot);
+    struct gate_found *found = &j->found;
+    size_t in_own = snapshot_own_baseline_objects(j->snapshot);
+    int r = snapshot_baselines(j->snapshot, j->review->namespace_name, &found->limits);
 
-    for (size_t p = 0; p < searched->count; p++) {
-        int r = add_broken_baselines(j, searched->names[p]);
-
-        if (r < 0)
-            return r;
-        runs[p] = snapshot_baselines(j->snapshot, searched->names[p]);
-        count += runs[p].count;
-    }
-    j->found.baselines = arena_alloc(j->arena, count, sizeof(const struct evidence *));
-    if (j->found.baselines == NULL)
-        return -ENOMEM;
-    for (size_t p = 0; p < searched->count; p++) {
-        for (size_t i = 0; i < runs[p].count; i++) {
-            const struct evidence *e = runs[p].items[i];
-
-            if (evidence_in_scope(e, j->review->namespace_name) && !is_copy(&j->found, e))
-                j->found.baselines[j->found.baseline_count++] = e;
-        }
-    }
-    assert(j->found.baseline_count <= count);
+    for (size_t p = 0; p < searched->count && r == 0; p++)
+        r = add_broken_baselines(j, searched->names[p]);
+    if (r < 0)
+        return r;
+    found->baselines = found->limits->items;
+    found->baseline_count = found->limits->count;
     return in_own < j->policy->min_baselines ? add_too_few_baselines(j, in_own) : 0;
 }
 

@@ -65,15 +65,9 @@ static struct str choose_as_of(struct judgement *j, const cJSON *requirements,
 
 static int smallest_max_age(const struct judgement *j)
 {
-    int days = j->policy->max_age_days;
+    int days = j->found.limits->max_age_days;
 
-    for (size_t i = 0; i < j->found.baseline_count; i++) {
-        int other = j->found.baselines[i]->max_age_days;
-
-        if (other > 0 && other < days)
-            days = other;
-    }
-    return days;
+    return days > 0 && days < j->policy->max_age_days ? days : j->policy->max_age_days;
 }
 
 int gate_make_input(struct judgement *j, const cJSON **ret_input)

@@ -76,7 +76,8 @@ struct gate_found {
     const struct evidence *in_use;   /* NULL: none */
     const struct evidence **expired; /* signed, in scope, for this identity */
     size_t expired_count;
-    const struct evidence **baselines; /* valid and in scope */
+    const struct snapshot_baselines *limits; /* borrowed from the snapshot */
+    const struct evidence *const *baselines; /* of the limits: valid and in scope */
     size_t baseline_count;
     bool unsigned_accepted; /* the requirements of the annotation are used without evidence */
 };
