@@ -140,6 +140,7 @@ static int set_proxy(struct api *api, const struct access *access, struct str *r
     if (password == NULL)
         return 0;
     api->proxy_password = str_of(arena_copy(&api->arena, str_of(password)));
+    explicit_bzero(password, strlen(password));
     return str_present(api->proxy_password) ? 0 : -ENOMEM;
 }
 
@@ -194,7 +195,7 @@ void api_free(struct api *api)
     curl_slist_free_all(api->connect_to);
     (void)pthread_mutex_destroy(&api->mutex);
     arena = api->arena;
-    arena_release(&arena);
+    arena_wipe(&arena);
     free(api);
 }
 

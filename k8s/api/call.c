@@ -9,7 +9,7 @@
 
 #include "k8s/api/internal.h"
 #include "k8s/util/clock.h"
-#include "planner/base/array.h"
+#include "k8s/util/wipe.h"
 
 #define KEEPALIVE_IDLE_SEC 30L
 #define KEEPALIVE_PAUSE_SEC 10L
@@ -46,6 +46,25 @@ static int status_of(const struct api_call *call)
     return (int)status;
 }
 
+/* Like array_grow(), but a body can be a Secret, so the old memory is overwritten. */
+static int grow(struct api_call *call, size_t wanted)
+{
+    size_t capacity = 2 * call->capacity > wanted ? 2 * call->capacity : wanted;
+    char *bytes = NULL;
+
+    if (wanted <= call->capacity)
+        return 0;
+    bytes = malloc(capacity);
+    if (bytes == NULL)
+        return -ENOMEM;
+    if (call->len > 0)
+        memcpy(bytes, call->bytes, call->len);
+    wipe_bytes(call->bytes, call->capacity);
+    call->bytes = bytes;
+    call->capacity = capacity;
+    return 0;
+}
+
 static size_t collect(struct api_call *call, const char *bytes, size_t count, int status)
 {
     bool is_success = status >= 200 && status < 300;
@@ -59,7 +78,7 @@ static size_t collect(struct api_call *call, const char *bytes, size_t count, in
         call->truncated = true;
         count = max - call->len;
     }
-    if (array_grow(&call->bytes, &call->capacity, call->len + count, 1, API_MAX_BODY_BYTES) < 0) {
+    if (grow(call, call->len + count) < 0) {
         call->failure = -ENOMEM;
         return CURL_WRITEFUNC_ERROR;
     }
@@ -124,15 +143,23 @@ int api_call_new(struct api *api, const struct api_request *request, struct aren
     return 0;
 }
 
+/* A header can have a token or a password. */
+static void drop_headers(struct curl_slist *list)
+{
+    for (struct curl_slist *one = list; one != NULL; one = one->next)
+        explicit_bzero(one->data, strlen(one->data));
+    curl_slist_free_all(list);
+}
+
 void api_call_free(struct api *api, struct api_call *call)
 {
     if (call == NULL)
         return;
     curl_easy_cleanup(call->easy);
-    curl_slist_free_all(call->headers);
+    drop_headers(call->headers);
     api_identity_unref(api, call->identity);
-    free(call->bytes);
-    arena_release(&call->own);
+    wipe_bytes(call->bytes, call->capacity);
+    arena_wipe(&call->own);
     free(call);
 }
 
@@ -152,7 +179,7 @@ static int make_headers(const struct api *api, struct api_call *call)
     bool failed = false;
     struct curl_slist *list = NULL;
 
-    curl_slist_free_all(call->headers);
+    drop_headers(call->headers);
     call->headers = NULL;
     add_header(&list, &failed, "Accept: application/json");
     add_header(&list, &failed, "Expect:"); /* no "100 Continue" before a large body */

@@ -20,6 +20,7 @@
 #include "k8s/util/clock.h"
 #include "k8s/util/file.h"
 #include "k8s/util/gnutls_handles.h"
+#include "k8s/util/wipe.h"
 
 #define MAX_SLASHES 100 /* different paths for one descriptor */
 
@@ -159,7 +160,7 @@ static bool is_same_stamp(struct api_stamp a, struct api_stamp b)
  * stays in use, and the next check tries again. */
 static void refresh_identity(struct api *api)
 {
-    cleanup_arena struct arena scratch = {0};
+    cleanup_arena_wiped struct arena scratch = {0};
     struct api_stamp certificate_stamp = read_stamp(api->certificate_file);
     struct api_stamp key_stamp = read_stamp(api->key_file);
     struct api_identity *fresh = NULL;
@@ -225,7 +226,7 @@ static bool is_token(struct str text)
 
 static int read_token(struct api *api)
 {
-    cleanup_arena struct arena scratch = {0};
+    cleanup_arena_wiped struct arena scratch = {0};
     struct str text = {0};
     char *token = NULL;
     int r = file_read_path(api->token_file, ACCESS_MAX_TOKEN_BYTES, &scratch, &text);
@@ -238,7 +239,7 @@ static int read_token(struct api *api)
     token = strndup(text.ptr, text.len);
     if (token == NULL)
         return -ENOMEM;
-    free(api->token);
+    wipe_text(api->token);
     api->token = token;
     return 0;
 }
@@ -411,5 +412,5 @@ void api_credentials_done(struct api *api)
 {
     memory_close(&api->ca);
     free_identity(api->identity);
-    free(api->token);
+    wipe_text(api->token);
 }

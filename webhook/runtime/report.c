@@ -33,6 +33,6 @@ int runtime_report_warn(struct runtime_report *report, const char *title, struct
 
 void runtime_report_done(struct runtime_report *report)
 {
-    arena_release(&report->arena);
+    arena_wipe(&report->arena); /* the credentials of a kubeconfig are read into it */
     report->reason_count = report->warning_count = 0;
 }
