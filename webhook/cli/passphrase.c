@@ -44,7 +44,7 @@ int passphrase_read_file(const char *path, struct passphrase *ret_passphrase)
 
 int passphrase_read_environment(const char *name, struct passphrase *ret_passphrase)
 {
-    const char *value = getenv(name);
+    char *value = getenv(name);
     size_t len = value != NULL ? strlen(value) : 0;
 
     if (value == NULL) {
@@ -57,6 +57,7 @@ int passphrase_read_environment(const char *name, struct passphrase *ret_passphr
         return -E2BIG;
     }
     memcpy(ret_passphrase->text, value, len + 1);
+    explicit_bzero(value, len); /* the environment of a process stays readable until it ends */
     return 0;
 }
 

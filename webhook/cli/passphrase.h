@@ -21,6 +21,7 @@ struct passphrase {
 /* The first line of the file, without the line end. */
 int passphrase_read_file(const char *path, struct passphrase *ret_passphrase)
     __attribute__((warn_unused_result, nonnull));
+/* The variable is empty afterwards. */
 int passphrase_read_environment(const char *name, struct passphrase *ret_passphrase)
     __attribute__((warn_unused_result, nonnull));
 /* -ENXIO: there is no terminal; -ECANCELED: Ctrl-C. */

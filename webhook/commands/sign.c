@@ -117,7 +117,7 @@ static int get_passphrase(const struct sign_line *line, struct passphrase *passp
 static int read_key(const struct sign_line *line, struct signer **ret_signer)
 {
     cleanup_passphrase struct passphrase passphrase = {0};
-    struct arena cleanup_arena arena = {0};
+    struct arena cleanup_arena_wiped arena = {0};
     const char *what = "the crypto library failed";
     struct str pem = {0};
     bool encrypted = false;
@@ -135,7 +135,6 @@ static int read_key(const struct sign_line *line, struct signer **ret_signer)
         if (r != 0)
             output_error("%s: %s", line->key, r == -ENOMEM ? "out of memory" : what);
     }
-    explicit_bzero((void *)(uintptr_t)pem.ptr, pem.len);
     return r;
 }
 
