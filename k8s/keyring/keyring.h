@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "planner/base/arena.h"
+#include "planner/base/list.h"
 #include "planner/base/text.h"
 
 #define KEYRING_MAX_KEYS 256 /* blocks in all files */
@@ -56,6 +57,9 @@ int keyring_of_key(struct str key_id, struct str der, struct keyring **ret_keyri
 struct keyring *keyring_ref(const struct keyring *keyring);
 void keyring_unref(const struct keyring *keyring);
 size_t keyring_key_count(const struct keyring *keyring);
+/* How many different keys can sign one document, at most; only keys with these ids, NULL: all. */
+unsigned keyring_most_signers(const struct keyring *keyring, const struct str_list *ids)
+    __attribute__((nonnull(1)));
 
 /* Whether id can be the name part of an annotation key: at most 63 characters,
  * [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])? */

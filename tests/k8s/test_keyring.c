@@ -295,6 +295,48 @@ Test(keyring, keyrings_are_compared_by_ids_and_key_values)
     keyring_unref(first);
 }
 
+/* As many different keys as ids, where each id can be given one of its keys: a key with two ids
+ * signs once, and so does an id with two keys. */
+Test(keyring, most_signers_are_ids_with_different_keys)
+{
+    static const struct {
+        const char *old_in, *new_in; /* files; several letters: several files */
+        unsigned most;
+    } rows[] = {
+        {"a", "", 1},   {"ab", "", 1},  {"a", "b", 2},   {"a", "a", 1},   {"ab", "a", 2},
+        {"ab", "b", 2}, {"a", "ab", 2}, {"ab", "ab", 2}, {"abc", "c", 2}, {"a", "abc", 2},
+    };
+    static const struct str c = STR_INIT("c");
+    const struct str_list only_c = {.items = &c, .count = 1};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        unsigned counted =
+            strchr(rows[i].old_in, 'c') != NULL || strchr(rows[i].new_in, 'c') != NULL;
+
+        for (char id = 'a'; id <= 'c'; id++) {
+            bool old_here = strchr(rows[i].old_in, id) != NULL;
+            bool new_here = strchr(rows[i].new_in, id) != NULL;
+            const char name[] = {id, '.', 'p', 'e', 'm', '\0'};
+            struct str old_pem = old_here ? helper_key_pem(old_key, &arena) : STR("");
+            struct str new_pem = new_here ? helper_key_pem(new_key, &arena) : STR("");
+            struct str pem = arena_format(&arena, "%.*s%.*s", (int)old_pem.len, old_pem.ptr,
+                                          (int)new_pem.len, new_pem.ptr);
+
+            if (old_here || new_here)
+                helper_write(path, name, pem);
+        }
+        read_whole();
+        cr_expect_eq(keyring_most_signers(ring, NULL), rows[i].most, "%zu", i);
+        cr_expect_eq(keyring_most_signers(ring, &only_c), counted, "%zu", i);
+        for (char id = 'a'; id <= 'c'; id++) {
+            const char name[] = {id, '.', 'p', 'e', 'm', '\0'};
+
+            if (strchr(rows[i].old_in, id) != NULL || strchr(rows[i].new_in, id) != NULL)
+                helper_remove(path, name);
+        }
+    }
+}
+
 Test(keyring, reload_key_removed)
 {
     put("old.pem", old_key);
