@@ -297,7 +297,8 @@ class Self(unittest.TestCase):
                 cluster.away = True
                 gate.look()
                 time.sleep(1)
-                self.assertEqual(gate.ready(), (200, "ok"))
+                self.assertEqual(gate.ready(), (200, "ok\nthe certificates cannot be kept up to date: no answer from "
+                                                     "the API server about the Secret of tls.self.secret"))
                 self.assertIn("certificates cannot be kept up to date", gate.log())
 
     def test_a_missing_secret_is_reported(self):
@@ -307,6 +308,23 @@ class Self(unittest.TestCase):
                 gate.wait_for(lambda: gate.ready() == (
                     503, "not ready: the Secret of tls.self.secret does not exist: create an "
                          "empty one"))
+
+    def test_a_secret_that_is_deleted_needs_attention(self):
+        def kept():
+            return 'sandgate_last_reload_successful{part="certificate"} 1' in plain_get(gate.admin, "/metrics")[2].decode()
+
+        with Cluster() as cluster, Gate(cluster) as gate:
+            gate.wait_ready()
+            self.assertTrue(kept())
+            secret = cluster.objects.pop(SECRET)
+            gate.look()
+            gate.wait_for(lambda: not kept())
+            self.assertEqual(gate.ready(), (200, "ok\nthe certificates cannot be kept up to date: the Secret of "
+                                                 "tls.self.secret does not exist: create an empty one"))
+            cluster.objects[SECRET] = secret
+            gate.look()
+            gate.wait_for(kept)
+            self.assertEqual(gate.ready(), (200, "ok"))
 
     def test_check_reads_the_configuration_without_an_api_server(self):
         with Cluster() as cluster:

@@ -272,6 +272,69 @@ class Starting(unittest.TestCase):
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(change or "", done.stderr)
 
+    def test_check_refuses_thresholds_that_no_keyring_of_these_keys_can_meet(self):
+        keys = "keyring: {directory: keyring, threshold: %s, kinds: {%s}}\n"
+        short = "no %s can be valid: its threshold needs %d more different key"
+        with Gate() as gate:
+            count = len(os.listdir(gate.path("keyring")))
+            for threshold, kinds, missing in (
+                    (1, "", {}), (count, "", {}),
+                    (count + 2, "", dict.fromkeys(("Requirements", "Baseline", "Exemption"), 2)),
+                    (1, "SandboxExemption: {keys: [nobody]}", {"Exemption": 1}),
+                    (1, "SandboxExemption: {keys: []}", {}),  # meant so: no exemption counts
+                    (1, "SandboxBaseline: {keys: [release-dev], threshold: 2}", {"Baseline": 1})):
+                with open(gate.path("gate.yaml"), encoding="utf-8") as file:
+                    text = re.sub("keyring: .*\n", keys % (threshold, kinds), file.read())
+                with open(gate.path("gate.yaml"), "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")],
+                                      capture_output=True, text=True, timeout=30, check=False)
+                self.assertEqual(done.returncode, 2 if missing else 0, done.stderr)
+                self.assertEqual(done.stderr.count("can be valid"), len(missing), done.stderr)
+                for kind, more in missing.items():
+                    self.assertIn(short % ("Sandbox" + kind, more), done.stderr)
+
+    def test_what_needs_attention_is_a_line_of_readyz_and_a_metric(self):
+        def health():
+            return [plain_get(gate.admin, path)[::2] for path in ("/readyz", "/healthz")]
+
+        def metrics(*parts):
+            body = plain_get(gate.admin, "/metrics")[2].decode()
+            return [re.search(r"^%s (\S+)$" % re.escape(part), body, re.M).group(1) for part in parts]
+
+        def change(text, count):
+            with open(gate.path("gate.yaml"), "a", encoding="utf-8") as file:
+                file.write(text)
+            gate.process.send_signal(signal.SIGHUP)
+            gate.wait_for("configuration, keyring and evidence reloaded", count)
+
+        names = ("sandgate_keyring_keys", 'sandgate_keyring_signers_missing{kind="SandboxBaseline"}',
+                 'sandgate_last_reload_successful{part="configuration"}',
+                 'sandgate_last_reload_successful{part="keyring"}')
+        with Gate() as gate:
+            count = str(len(os.listdir(gate.path("keyring"))))
+            self.assertEqual(health(), [(200, b"ok")] * 2)
+            self.assertEqual(metrics(*names), [count, "0", "1", "1"])
+            with open(gate.path("gate.yaml"), encoding="utf-8") as file:
+                text = file.read()
+            with open(gate.path("gate.yaml"), "w", encoding="utf-8") as file:
+                file.write(text.replace("directory: keyring}", "directory: keyring, kinds: "
+                                        "{SandboxBaseline: {keys: [nobody]}}}"))
+            change("", 1)
+            line = (b"no SandboxBaseline can be valid: its threshold needs 1 more different key than the keyring has "
+                    b"for it; add keys, or correct keyring.threshold or keyring.kinds")
+            self.assertEqual(health(), [(200, b"ok\n" + line)] * 2)
+            self.assertEqual(metrics(*names), [count, "1", "1", "1"])
+            change("surplus: 1\n", 2)
+            failed = b"the last reading of the configuration failed: the log has the reason"
+            self.assertEqual(health(), [(200, b"ok\n" + line + b"\n" + failed)] * 2)
+            self.assertEqual(metrics(*names), [count, "1", "0", "1"])
+            for name in os.listdir(gate.path("keyring")):
+                os.unlink(gate.path("keyring/" + name))
+            change("", 3)
+            self.assertEqual(metrics(*names)[:1], ["0"])
+            self.assertTrue(health()[0][1].startswith(b"ok\nthe keyring has no key, so no evidence is valid"))
+
     def test_addresses(self):
         for listen, hosts in (("[::]:0", ("127.0.0.1", "::1")), (":0", ("127.0.0.1", "::1")),
                               ("[::1]:0", ("::1",)), ("127.0.0.1:0", ("127.0.0.1",)),

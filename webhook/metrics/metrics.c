@@ -50,6 +50,13 @@ void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool 
 {
     assert(part < METRICS_PART_COUNT);
     metrics_add(&metrics->reloads[part][succeeded], 1);
+    atomic_store_explicit(&metrics->failing[part], !succeeded, memory_order_relaxed);
+}
+
+const char *metrics_part_text(enum metrics_part part)
+{
+    assert(part < METRICS_PART_COUNT);
+    return part_names[part];
 }
 
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why)
@@ -86,11 +93,29 @@ static void write_reloads_and_cuts(struct metrics *metrics, struct buffer *b)
             buffer_add_format(b, "sandgate_reloads_total{part=\"%s\",result=\"%s\"} %" PRIu64 "\n",
                               part_names[part], succeeded ? "ok" : "error",
                               metrics_load(&metrics->reloads[part][succeeded]));
+    metrics_write_head(b, "sandgate_last_reload_successful", "gauge",
+                       "1 if the last reading of this part succeeded, otherwise 0.");
+    for (size_t part = 0; part < METRICS_PART_COUNT; part++)
+        buffer_add_format(b, "sandgate_last_reload_successful{part=\"%s\"} %d\n", part_names[part],
+                          !atomic_load_explicit(&metrics->failing[part], memory_order_relaxed));
     metrics_write_head(b, "sandgate_connections_cut_total", "counter",
                        "Connections that the server cut.");
     for (size_t i = 0; i < METRICS_CUT_COUNT; i++)
         buffer_add_format(b, "sandgate_connections_cut_total{reason=\"%s\"} %" PRIu64 "\n",
                           cut_names[i], metrics_load(&metrics->cut[i]));
+}
+
+static void write_keyring(struct metrics *metrics, struct buffer *b)
+{
+    metrics_write_gauge(b, "sandgate_keyring_keys", "Public keys in use.",
+                        (int64_t)metrics_load(&metrics->keyring_keys));
+    metrics_write_head(
+        b, "sandgate_keyring_signers_missing", "gauge",
+        "Different keys that the threshold of this kind needs beyond those there are.");
+    for (int kind = EVIDENCE_REQUIREMENTS; kind < EVIDENCE_KIND_COUNT; kind++)
+        buffer_add_format(b, "sandgate_keyring_signers_missing{kind=\"%s\"} %" PRIu64 "\n",
+                          evidence_kind_text((enum evidence_kind)kind),
+                          metrics_load(&metrics->signers_missing[kind]));
 }
 
 static void write_records(const struct metrics_state *state, struct buffer *b)
@@ -139,6 +164,7 @@ int metrics_write(struct metrics *metrics, const struct metrics_state *state, st
     write_requests(metrics, &b);
     metrics_write_reviews(metrics, &b);
     metrics_write_evidence(state->evidence, &b);
+    write_keyring(metrics, &b);
     write_records(state, &b);
     write_reloads_and_cuts(metrics, &b);
     if (state->watch != NULL)

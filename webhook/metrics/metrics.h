@@ -81,7 +81,10 @@ struct metrics {
     _Atomic uint64_t plan_findings[PLAN_CODE_COUNT];
     _Atomic uint64_t reloads[METRICS_PART_COUNT][2]; /* failed, succeeded */
     _Atomic uint64_t cut[METRICS_CUT_COUNT];
-    _Atomic int64_t certificate_expires_sec; /* since 1970; 0: unknown */
+    _Atomic bool failing[METRICS_PART_COUNT]; /* the last reading of this part failed */
+    _Atomic int64_t certificate_expires_sec;  /* since 1970; 0: unknown */
+    _Atomic uint64_t keyring_keys;
+    _Atomic uint64_t signers_missing[EVIDENCE_KIND_COUNT]; /* as struct runtime_trust */
 };
 
 /* Values that are read when the text is written. */
@@ -104,6 +107,8 @@ void metrics_count_review(struct metrics *metrics, const struct exchange *exchan
     __attribute__((nonnull));
 void metrics_count_refusal(struct metrics *metrics, enum metrics_refusal why);
 void metrics_count_reload(struct metrics *metrics, enum metrics_part part, bool succeeded);
+/* `configuration`, ...; static. */
+const char *metrics_part_text(enum metrics_part part);
 void metrics_count_cut(struct metrics *metrics, enum metrics_cut why);
 
 int metrics_write(struct metrics *metrics, const struct metrics_state *state, struct arena *arena,

@@ -19,6 +19,12 @@ void metrics_write_watch(const struct cluster_status *status, struct buffer *b)
     buffer_add_format(b, "%s %" PRIu64 ".%03" PRIu64 "\n", age,
                       status->last_event_age_msec / MSEC_PER_SEC,
                       status->last_event_age_msec % MSEC_PER_SEC);
+    metrics_write_gauge(b, "sandgate_watch_stale",
+                        "1 if that is longer than evidence.maxStaleSeconds, otherwise 0.",
+                        status->stale);
+    metrics_write_gauge(b, "sandgate_watch_failed_reads",
+                        "Reads of the API server, other than watches, that failed in a row.",
+                        (int64_t)status->failed_reads);
     metrics_write_counter(b, "sandgate_watch_relists_total", "Full lists after the first.",
                           status->relists);
     metrics_write_counter(b, "sandgate_watch_failures_total", "Failed calls to the API server.",

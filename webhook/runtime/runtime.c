@@ -243,3 +243,19 @@ struct config *runtime_config(struct runtime *runtime)
     (void)pthread_mutex_unlock(&runtime->mutex);
     return config;
 }
+
+void runtime_read_trust(struct runtime *runtime, struct runtime_trust *ret_trust)
+{
+    cleanup_config struct config *config = runtime_config(runtime);
+    struct runtime_trust trust = {.keys = keyring_key_count(runtime->keyring)};
+
+    for (int kind = EVIDENCE_REQUIREMENTS; kind < EVIDENCE_KIND_COUNT; kind++) {
+        const struct policy_signers *signers = &config->policy.signers[kind];
+        unsigned most =
+            keyring_most_signers(runtime->keyring, signers->keys_named ? &signers->keys : NULL);
+
+        if (most < signers->threshold && !(signers->keys_named && signers->keys.count == 0))
+            trust.missing[kind] = signers->threshold - most;
+    }
+    *ret_trust = trust;
+}

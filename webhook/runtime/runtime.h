@@ -92,6 +92,18 @@ bool runtime_is_stale(struct runtime *runtime);
 void runtime_cluster_status(struct runtime *runtime, struct cluster_status *ret_status);
 void runtime_stop_cluster(struct runtime *runtime);
 
+/* What the keyring can be used for. */
+struct runtime_trust {
+    size_t keys;
+    /* how many different keys more the threshold of this kind needs than can count for it; 0: it
+     * can be met, or the configuration says that no key counts for the kind */
+    unsigned missing[EVIDENCE_KIND_COUNT];
+};
+
+/* Only for the thread that opens and reloads. */
+void runtime_read_trust(struct runtime *runtime, struct runtime_trust *ret_trust)
+    __attribute__((nonnull));
+
 void runtime_report_done(struct runtime_report *report);
 
 #endif

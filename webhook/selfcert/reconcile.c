@@ -65,6 +65,13 @@ const char *self_why_text(enum self_why why)
     return texts[why];
 }
 
+const char *self_why_detail(enum self_why why)
+{
+    const char *text = self_why_text(why);
+
+    return text != NULL ? text + strlen(NOT_READY) : "";
+}
+
 static enum self_why fail(struct pass *pass, enum self_why why, struct str detail)
 {
     pass->detail = detail;
@@ -343,19 +350,11 @@ static enum self_why run_once(struct pass *pass, bool *ret_again)
     return why;
 }
 
-/* The text without NOT_READY, for a log line: the replica can be ready in spite of the failure. */
-static const char *log_text_of(enum self_why why)
-{
-    const char *text = self_why_text(why);
-
-    return text != NULL ? text + strlen(NOT_READY) : "";
-}
-
 /* A failure is logged when it begins, once an hour, and when it ends. */
 static void log_state(struct pass *pass)
 {
     struct self_replica *replica = pass->replica;
-    const char *text = log_text_of(replica->failed);
+    const char *text = self_why_detail(replica->failed);
     bool again = pass->now_msec - replica->logged_msec >= HOUR_MSEC;
 
     if (replica->failed != SELF_READY && (replica->failed != replica->logged || again)) {

@@ -44,6 +44,8 @@ enum self_why {
 
 /* A sentence for people that begins with `not ready: `; NULL for SELF_READY. Static. */
 const char *self_why_text(enum self_why why);
+/* The same without `not ready: `, for a replica that can be ready in spite of it. */
+const char *self_why_detail(enum self_why why);
 
 /* The certificate that is served. */
 struct self_serving {

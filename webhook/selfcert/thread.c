@@ -31,6 +31,7 @@ struct self_tls {
     uint64_t generation;
     uint64_t served; /* the generation that is served; 0: none */
     enum self_why why;
+    enum self_why failed;
 };
 
 static uint32_t random_below(uint32_t below)
@@ -56,6 +57,7 @@ static void publish(struct self_tls *self)
     }
     (void)pthread_mutex_lock(&self->lock);
     self->why = replica->why;
+    self->failed = replica->failed;
     if (fresh) {
         arena_wipe(&self->arena);
         self->arena = arena;
@@ -243,6 +245,16 @@ const char *self_tls_why(struct self_tls *self)
         why = SELF_STARTING;
     (void)pthread_mutex_unlock(&self->lock);
     return self_why_text(why);
+}
+
+const char *self_tls_failure(struct self_tls *self)
+{
+    enum self_why failed = SELF_READY;
+
+    (void)pthread_mutex_lock(&self->lock);
+    failed = self->failed;
+    (void)pthread_mutex_unlock(&self->lock);
+    return failed != SELF_READY ? self_why_detail(failed) : NULL;
 }
 
 int self_tls_make_temporary(int64_t now_sec, struct arena *arena, struct certificate_pair *ret_pair)

@@ -45,6 +45,10 @@ void self_tls_served(struct self_tls *self, uint64_t generation);
 /* Why the gate is not ready, a static text; NULL where it is ready. */
 const char *self_tls_why(struct self_tls *self);
 
+/* What keeps the certificates from being kept up to date, though the gate may be ready; a static
+ * text, NULL: nothing. */
+const char *self_tls_failure(struct self_tls *self);
+
 /* The certificate that is served until there is a real one. No client trusts it, but probes that do
  * not check certificates can read the reason from /readyz. */
 int self_tls_make_temporary(int64_t now_sec, struct arena *arena, struct certificate_pair *ret_pair)

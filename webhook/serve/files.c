@@ -9,8 +9,6 @@
 #include "k8s/util/clock.h"
 #include "webhook/serve/internal.h"
 
-#define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
-
 void serve_log_report(const struct serve *serve, const struct runtime_report *report)
 {
     for (size_t i = 0; i < report->reason_count; i++)
@@ -143,9 +141,13 @@ void serve_reload(struct serve *serve, bool force)
         limits = serve_limits(config);
         server_set_limits(serve->server, &limits);
         serve_self_set_config(&serve->self, config, &serve->log);
+        (void)serve_note_trust(serve, false);
     }
     if (force)
         serve_self_reconcile(&serve->self);
     reload_tls(serve, config, force || changed);
+    if (serve_self_is_on(&serve->self))
+        atomic_store(&serve->metrics.failing[METRICS_PART_CERTIFICATE],
+                     serve_self_failure(&serve->self) != NULL);
     reload_decision_log(serve, config, force);
 }

@@ -4,14 +4,17 @@
 
 /*
  * internal - shared by the files of serve/. serve.c waits for signals, open.c starts everything,
- * files.c reloads files.
+ * files.c reloads files, attention.c says what needs attention though the gate serves.
  */
 
+#include "planner/base/buffer.h"
 #include "webhook/runtime/runtime.h"
 #include "webhook/serve/self.h"
 #include "webhook/serve/serve.h"
 #include "webhook/server/server.h"
 #include "webhook/util/fingerprint.h"
+
+#define SERVE_EXPIRY_WARNING_SEC (7 * 24 * 3600)
 
 struct serve {
     const struct serve_options *options;
@@ -38,6 +41,14 @@ int serve_read(struct serve *serve, struct config **ret_config)
  * wrong. 0 or negative errno. */
 int serve_open(struct serve *serve, const struct config *config)
     __attribute__((warn_unused_result, nonnull));
+
+/* ---- attention.c ---- */
+
+/* Sets the metrics of the keyring. What it can never be enough for is logged; with `print` it is
+ * printed instead, for --check. False: there is such a thing. */
+bool serve_note_trust(struct serve *serve, bool print);
+/* attend() of struct server_gate. The context is a struct serve. */
+void serve_attend(void *serve, struct buffer *b);
 
 /* ---- files.c ---- */
 

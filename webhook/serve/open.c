@@ -123,7 +123,9 @@ int serve_open(struct serve *serve, const struct config *config)
                  .now = clock_now,
                  .review = exchange_review,
                  .why_not_ready = why_not_ready,
-                 .why_context = &serve->self},
+                 .why_context = &serve->self,
+                 .attend = serve_attend,
+                 .attend_context = serve},
         .tls = serve->tls,
         .metrics = &serve->metrics,
         .recorder = &serve->recorder,
@@ -136,7 +138,8 @@ int serve_open(struct serve *serve, const struct config *config)
         !override_address("--admin", serve->options->admin, &options.admin))
         return -EINVAL;
     if (serve->options->check)
-        return 0;
+        return serve_note_trust(serve, true) ? 0 : -EINVAL;
+    (void)serve_note_trust(serve, false);
     r = open_decision_log(serve, config);
     if (r < 0)
         return r;

@@ -95,6 +95,11 @@ const char *serve_self_why(const struct serve_self *self)
     return self->tls != NULL ? self_tls_why(self->tls) : NULL;
 }
 
+const char *serve_self_failure(const struct serve_self *self)
+{
+    return self->tls != NULL ? self_tls_failure(self->tls) : NULL;
+}
+
 void serve_self_reconcile(struct serve_self *self)
 {
     if (self->tls != NULL)

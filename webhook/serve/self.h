@@ -42,6 +42,8 @@ bool serve_self_is_on(const struct serve_self *self);
 bool serve_self_has_certificate(const struct serve_self *self);
 /* Why the gate is not ready, a static text; NULL: it is ready. */
 const char *serve_self_why(const struct serve_self *self);
+/* What keeps the certificates from being kept up to date; static, NULL: nothing. Any thread. */
+const char *serve_self_failure(const struct serve_self *self);
 
 /* Begins a pass over the Secret and the caBundles now. */
 void serve_self_reconcile(struct serve_self *self);

@@ -66,12 +66,15 @@ static const char *why_not_ready(struct server_shared *shared, const struct clus
     return why;
 }
 
-static void write_attention(const struct cluster_status *status, struct buffer *b)
+static void write_attention(const struct server_gate *gate, const struct cluster_status *status,
+                            struct buffer *b)
 {
     if (status->stale && status->ready)
         buffer_add(b, STR("\nthe API server has sent nothing for longer than "
                           "evidence.maxStaleSeconds: what something could deny waits or is denied "
                           "with code 503"));
+    if (gate->attend != NULL)
+        gate->attend(gate->attend_context, b);
 }
 
 int server_health(struct server_shared *shared, enum metrics_path path,
@@ -90,7 +93,7 @@ int server_health(struct server_shared *shared, enum metrics_path path,
         (void)snprintf(ret_text, HEALTH_TEXT_BYTES, "%s", why);
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
-    write_attention(&status, &b);
+    write_attention(&shared->gate, &status, &b);
     text = buffer_text(&b); /* absent without memory: the gate serves nevertheless */
     (void)snprintf(ret_text, HEALTH_TEXT_BYTES, "ok%.*s", (int)text.len,
                    str_present(text) ? text.ptr : "");

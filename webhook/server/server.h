@@ -27,6 +27,7 @@
 #include "webhook/tls/credentials.h"
 #include "webhook/util/log.h"
 
+struct buffer;
 struct runtime; /* webhook/runtime/runtime.h; tests define their own */
 
 /* What the server asks for decisions; called by any of its threads. Each member has the type of the
@@ -57,6 +58,10 @@ struct server_gate {
      * NULL where it is ready. NULL: it is always ready then. */
     const char *(*why_not_ready)(void *why_context);
     void *why_context;
+    /* Adds a line, after a line feed, for each thing that needs attention though the gate serves.
+     * NULL: nothing ever does. */
+    void (*attend)(void *attend_context, struct buffer *b);
+    void *attend_context;
 };
 
 /* Times and sizes that the contract fixes; tests shorten them. */
