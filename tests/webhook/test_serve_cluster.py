@@ -289,6 +289,65 @@ class Confirm(Cluster):
         gate.wait(lambda: gate.metric("sandgate_watch_age_seconds") < 2, "contact with the server")
         self.assert_allowed(gate.ask(review()))
 
+    def cut_off(self):
+        """A gate that had evidence, and whose API server is gone for longer than maxStaleSeconds."""
+        kube, gate = self.running(evidence=", maxStaleSeconds: 3")
+        kube.put("namespaces", "", "trial", {"sandbox.runx.dev/enforce": "none", "sandbox.runx.dev/warn": "required"})
+        self.put(kube)
+        gate.wait(lambda: gate.metric("sandgate_evidence_objects") == 1 and gate.metric("sandgate_namespaces") == 2,
+                  "the watch")
+        kube.stop()
+        gate.wait(lambda: gate.metric("sandgate_watch_failed_reads") >= 3, "failed reads without any request")
+        gate.wait(lambda: gate.metric("sandgate_watch_stale") == 1, "staleness")
+        return kube, gate
+
+    def test_a_replica_that_is_cut_off_leaves_until_one_read_succeeds(self):
+        kube, gate = self.cut_off()
+        _, other = self.running()
+        self.assertTrue(gate.ready()[0], "without reviews, the API server itself may be away")
+        self.assertIn("ok\nthe API server has sent nothing for longer than", gate.ready()[1])
+        begun = time.monotonic()
+        self.assert_denied(gate.ask(review()), 503, "evidence.maxStaleSeconds")
+        self.assertLess(time.monotonic() - begun, 5 * SLACK)
+        gate.wait(lambda: not gate.ready()[0], "the end of readiness")
+        self.assertIn("sends reviews, but this gate cannot read from it", gate.ready()[1])
+        self.assertEqual(gate.metric("sandgate_ready"), 0)
+        self.assertEqual(other.ready(), (True, "ok"))
+        self.assert_denied(gate.ask(review()), 503, "evidence.maxStaleSeconds")  # goes on
+        kube.start()
+        gate.wait_until_ready()
+        gate.wait(lambda: gate.metric("sandgate_watch_stale") == 0, "a list")
+        self.assertEqual(gate.ready(), (True, "ok"))
+        self.assert_allowed(gate.ask(review()))
+
+    def test_what_nothing_can_deny_is_allowed_while_cut_off(self):
+        _, gate = self.cut_off()
+        for managed in (True, False):
+            said = gate.ask(review(namespace="trial", managed=managed), query="?timeout=30s")
+            self.assert_allowed(said)
+            self.assertEqual(said["auditAnnotations"], {"outcome": "undecided", "subject": "trial/Pod/p"})
+            self.assertEqual(said["warnings"], [
+                "sandgate: trial/Pod/p was not evaluated: the API server has sent the gate nothing for longer than "
+                "evidence.maxStaleSeconds; by the last known labels, nothing denies it"])
+        self.assert_denied(gate.ask(review(namespace="unseen", managed=False)), 503, "evidence.maxStaleSeconds")
+        self.assertEqual(gate.metric('sandgate_reviews_total{outcome="undecided",allowed="true"}'), 2)
+        self.assertEqual(gate.metric('sandgate_reviews_total{outcome="undecided",allowed="false"}'), 0)
+
+    def test_replicas_are_ready_when_the_api_server_comes_back(self):
+        kube, gate = self.cut_off()
+        seen, done = set(), threading.Event()
+
+        def look():
+            while not done.is_set():
+                seen.add(gate.ready()[0])
+        watching = threading.Thread(target=look)
+        watching.start()
+        kube.start()
+        gate.wait(lambda: gate.ask(review())["allowed"], "an admission")
+        done.set()
+        watching.join()
+        self.assertEqual(seen, {True})
+
     def test_evidence_of_a_removed_key_is_no_longer_valid(self):
         kube, gate = self.running()
         self.put(kube)
