@@ -176,6 +176,10 @@ Test(confirm, error_names_the_question_and_the_reason)
 #define DO                                                                                         \
     "; try again; if this persists, ask an administrator to check the gate's log and the metric "  \
     "sandgate_watch_age_seconds"
+#define STALE                                                                                      \
+    "sandgate did not decide: this replica has received nothing from the API server for longer "   \
+    "than evidence.maxStaleSeconds, so the evidence and labels that it knows can be out of date; " \
+    "nothing is said about the pod itself; it waited for an update, but "
     static const struct {
         enum cluster_question question;
         int result;
@@ -200,13 +204,8 @@ Test(confirm, error_names_the_question_and_the_reason)
          "server could not be asked (the gate's log has the reason), or evidence.namespaces does "
          "not include this namespace" DO},
         {CLUSTER_FRESH, -EIO, 503,
-         "sandgate did not decide: it has received nothing from the API server for longer than "
-         "evidence.maxStaleSeconds, and waited for an update, but the API server could not be "
-         "asked "
-         "(the gate's log has the reason)" DO},
-        {CLUSTER_FRESH, -ENOMEM, 503,
-         "sandgate did not decide: it has received nothing from the API server for longer than "
-         "evidence.maxStaleSeconds, and waited for an update, but the gate is out of memory" DO},
+         STALE "the API server could not be asked (the gate's log has the reason)" DO},
+        {CLUSTER_FRESH, -ENOMEM, 503, STALE "the gate is out of memory" DO},
     };
     cleanup_arena struct arena arena = {0};
 

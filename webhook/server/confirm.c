@@ -121,9 +121,10 @@ struct str confirm_message(const struct confirm *confirm, struct str namespace_n
                             n, name.ptr, why(confirm), again);
     case CLUSTER_FRESH:
         return arena_format(arena,
-                            "sandgate did not decide: it has received nothing from the API server "
-                            "for longer than evidence.maxStaleSeconds, and waited for an update, "
-                            "but %s; %s",
+                            "sandgate did not decide: this replica has received nothing from the "
+                            "API server for longer than evidence.maxStaleSeconds, so the evidence "
+                            "and labels that it knows can be out of date; nothing is said about "
+                            "the pod itself; it waited for an update, but %s; %s",
                             why(confirm), again);
     }
     return STR("sandgate did not decide: try again");
