@@ -11,6 +11,8 @@ import yaml
 from chart import CHART, KEY, NAMESPACE, VALUE_SETS, helm, render
 
 SMALLEST = {"keyring": {"keys": {"release-2026": KEY}}}
+# the first 8 characters of the SHA-256 of "sandgate-system/sandgate"
+TEST = "sandgate-test-5ff5b69b"
 CA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
 
@@ -46,8 +48,8 @@ class Objects(unittest.TestCase):
     def test_objects_of_the_smallest_installation(self):
         self.assertEqual(sorted(made()), [
             ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("ConfigMap", "sandgate-config"),
-            ("ConfigMap", "sandgate-keyring"), ("Deployment", "sandgate"), ("Job", "sandgate-test"),
-            ("Namespace", "sandgate-system-test"), ("NetworkPolicy", "sandgate"), ("PodDisruptionBudget", "sandgate"),
+            ("ConfigMap", "sandgate-keyring"), ("Deployment", "sandgate"), ("Job", TEST),
+            ("Namespace", TEST), ("NetworkPolicy", "sandgate"), ("PodDisruptionBudget", "sandgate"),
             ("ResourceQuota", "sandgate"), ("Role", "sandgate-tls"), ("RoleBinding", "sandgate-tls"),
             ("Secret", "sandgate-tls"), ("Service", "sandgate"), ("ServiceAccount", "sandgate"),
             ("ValidatingWebhookConfiguration", "sandgate")])
@@ -55,8 +57,8 @@ class Objects(unittest.TestCase):
     def test_objects_for_a_gate_outside_of_the_cluster(self):
         items = made({"webhook": {"url": "https://gate.example.com/validate", "caBundle": CA}}, base={})
         self.assertEqual(sorted(items), [
-            ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("Job", "sandgate-test"),
-            ("Namespace", "sandgate-system-test"), ("ServiceAccount", "sandgate"),
+            ("ClusterRole", "sandgate"), ("ClusterRoleBinding", "sandgate"), ("Job", TEST),
+            ("Namespace", TEST), ("ServiceAccount", "sandgate"),
             ("ValidatingWebhookConfiguration", "sandgate")])
         for entry in entries(items).values():
             self.assertEqual(entry["clientConfig"], {"url": "https://gate.example.com/validate",
@@ -299,7 +301,7 @@ class Pods(unittest.TestCase):
         labels = items["Deployment", "sandgate"]["spec"]["template"]["metadata"]["labels"]
         self.assertEqual({**labels, **wanted, "a": "b"}, labels)
         # the pods of the test must not match the selectors of the gate
-        self.assertNotEqual(items["Job", "sandgate-test"]["spec"]["template"]["metadata"]["labels"][
+        self.assertNotEqual(items["Job", TEST]["spec"]["template"]["metadata"]["labels"][
             "app.kubernetes.io/component"], "gate")
 
     def test_network_policy(self):
@@ -539,27 +541,43 @@ class Test(unittest.TestCase):
 
     def test_job(self):
         items = made()
-        job = items["Job", "sandgate-test"]
-        self.assertEqual(job["metadata"]["namespace"], "sandgate-system-test")
-        self.assertEqual(job["metadata"]["annotations"]["helm.sh/hook"], "test")
+        job = items["Job", TEST]
+        self.assertEqual(job["metadata"]["namespace"], TEST)
+        self.assertEqual(job["metadata"]["annotations"], {
+            "helm.sh/hook": "test", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"})
         self.assertEqual(job["spec"]["template"]["metadata"]["annotations"], {"sandbox.runx.dev/skill-ref": "sandgate/helm-test@0.1.0"})
-        labels = items["Namespace", "sandgate-system-test"]["metadata"]["labels"]
+        labels = items["Namespace", TEST]["metadata"]["labels"]
         for level in ("enforce", "warn", "audit"):
             self.assertEqual(labels[f"sandbox.runx.dev/{level}"], "none")
+
+    def test_the_namespace_is_no_hook_so_that_helm_never_deletes_one_of_the_same_name(self):
+        for item in made().values():
+            if "helm.sh/hook" in item["metadata"].get("annotations", {}):
+                self.assertEqual(item["kind"], "Job")
+
+    def test_names_differ_between_releases(self):
+        found = {(kind, name) for more in ({"release": "a-sandgate"}, {"release": "b-sandgate"},
+                                           {"release": "a-sandgate", "namespace": "other"})
+                 for kind, name in made(**more) if kind in ("Job", "Namespace")}
+        self.assertEqual(len(found), 6)
+        shared = {"fullnameOverride": "gate", "tests": {"namespace": "smoke"}}
+        self.assertEqual(len({name for namespace in ("a", "b") for kind, name in made(shared, namespace=namespace)
+                              if kind == "Job"}), 2)
 
     def test_no_job_if_its_pod_would_not_prove_an_answer(self):
         for more in ({"tests": {"enabled": False}}, {"webhook": {"failurePolicy": "Ignore"}},
                      {"webhook": {"enabled": False}}, {"config": {"floor": {"warn": "annotated"}}},
                      {"evidence": {"namespaces": ["a"]}}, {"evidence": {"source": "directory", "directory": "/e"}},
+                     {"config": {"defaults": {"enforce": "required"}}},
                      {"webhook": {"objectSelector": {"matchLabels": {"a": "b"}}}}):
             items = made(more)
-            self.assertNotIn(("Job", "sandgate-test"), items, more)
-            self.assertNotIn(("Namespace", "sandgate-system-test"), items, more)
+            self.assertNotIn(("Job", TEST), items, more)
+            self.assertNotIn(("Namespace", TEST), items, more)
 
     def test_existing_namespace(self):
         items = made({"tests": {"namespace": "a"}, "evidence": {"namespaces": ["a"]}})
-        self.assertEqual(items["Job", "sandgate-test"]["metadata"]["namespace"], "a")
-        self.assertNotIn(("Namespace", "sandgate-system-test"), items)
+        self.assertEqual(items["Job", TEST]["metadata"]["namespace"], "a")
+        self.assertNotIn(("Namespace", TEST), items)
 
 
 class Notes(unittest.TestCase):
@@ -574,7 +592,7 @@ class Notes(unittest.TestCase):
 
     def test_commands(self):
         notes = self.notes()
-        for line in ("kubectl -n sandgate-system rollout status deployment/sandgate", "helm -n sandgate-system test sandgate",
+        for line in ("kubectl -n sandgate-system rollout status deployment/sandgate", f"kubectl -n {TEST} get events", "helm -n sandgate-system test sandgate",
                      "kubectl delete validatingwebhookconfiguration sandgate",
                      "helm -n sandgate-system upgrade sandgate <chart> --reset-then-reuse-values",
                      "kubectl -n sandgate-system port-forward deployment/sandgate 8080"):

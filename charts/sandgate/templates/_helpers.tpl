@@ -133,6 +133,15 @@ httpGet:
   namespace: {{ .Release.Namespace | quote }}
 {{- end -}}
 
+{{/* The name of the test's Job and namespace. The hash keeps it apart from names of others, and of other releases. */}}
+{{- define "sandgate.testName" -}}
+{{- printf "%s-test-%s" (include "sandgate.fullname" .) (printf "%s/%s" .Release.Namespace .Release.Name | sha256sum | trunc 8) -}}
+{{- end -}}
+
+{{- define "sandgate.testNamespace" -}}
+{{- default (include "sandgate.testName" .) .Values.tests.namespace -}}
+{{- end -}}
+
 {{/* "true" if `helm test` has a test, otherwise the reason why not. */}}
 {{- define "sandgate.tested" -}}
 {{- $floor := .Values.config.floor -}}
@@ -144,6 +153,8 @@ the API server would accept its pod even if the gate does not answer
 webhook.namespaceSelector, objectSelector or matchConditions could exclude its pod
 {{- else if or (ne $floor.enforce "none") (ne $floor.warn "none") (ne $floor.audit "none") -}}
 config.floor would apply to its pod
+{{- else if and (eq .Values.config.defaults.enforce "required") (not .Values.tests.namespace) -}}
+config.defaults.enforce is required, and the chart makes no namespace outside of it: tests.namespace must name a namespace with the label sandbox.runx.dev/enforce=none
 {{- else if eq .Values.evidence.source "directory" -}}
 with evidence.source directory the gate reads no labels of namespaces
 {{- else if and .Values.evidence.namespaces (not .Values.tests.namespace) -}}
