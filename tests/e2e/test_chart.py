@@ -89,6 +89,42 @@ class Chart(Case):
         self.assertEqual(done.status, 0, done.said)
         self.assertRegex(done.out, r"Phase:\s+Succeeded")
 
+    def test_a_namespace_with_the_name_of_the_tests_is_refused_and_keeps_what_is_in_it(self):
+        into = self.team("second")
+        words = ("second", CHART, "--namespace", into, "--values", self.values({}))
+        made = [each for each in yaml.safe_load_all(self.control.helm("template", *words).out) if each]
+        name = next(each["metadata"]["name"] for each in made if each["kind"] == "Namespace")
+        self.api.post("/api/v1/namespaces", namespace(name))
+        self.addCleanup(self.api.delete, f"/api/v1/namespaces/{name}")
+        path = f"/api/v1/namespaces/{name}/configmaps"
+        self.api.post(path, {"metadata": {"name": "precious"}})
+        before = self.api.get(f"{path}/precious")["metadata"]["uid"]
+        done = self.control.helm("install", *words)
+        self.assertEqual(done.status, 1, done.said)
+        self.assertIn(f'Namespace "{name}" in namespace "" exists and cannot be imported', done.err)
+        self.control.helm("-n", into, "test", "second", "--timeout", "20s")
+        self.assertEqual(self.api.get(f"{path}/precious")["metadata"]["uid"], before)
+        self.control.helm("-n", into, "uninstall", "second", "--ignore-not-found")
+        self.assertEqual(self.api.get(f"{path}/precious")["metadata"]["uid"], before)
+
+    def test_a_failed_helm_test_keeps_its_events_until_the_next_one(self):
+        self.gate.ensure()
+        self.gate.upgrade(tests={"timeoutSeconds": 5})
+        deployment = f"deployment/{self.gate.name}"
+        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=0")
+        self.addCleanup(self.control.must, "-n", self.gate.namespace, "scale", deployment, "--replicas=2")
+        eventually(lambda: not self.gate.pods(), "the gates' end", seconds=60)
+        test = ("-n", self.gate.namespace, "test", self.gate.name, "--timeout", "60s")
+        self.assertEqual(self.control.helm(*test).status, 1)
+        jobs = [each["metadata"] for each in self.api.get("/apis/batch/v1/jobs")["items"]
+                if each["metadata"]["labels"].get("app.kubernetes.io/instance") == self.gate.name]
+        self.assertEqual(len(jobs), 1)
+        events = self.api.get(f"/api/v1/namespaces/{jobs[0]['namespace']}/events")["items"]
+        self.assertIn("failed calling webhook", " ".join(each["message"] for each in events if each["reason"] == "FailedCreate"))
+        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=2")
+        self.control.must("-n", self.gate.namespace, "rollout", "status", deployment, "--timeout=60s")
+        eventually(lambda: self.control.helm(*test).status == 0, "a successful test", seconds=60)
+
     def test_an_upgrade_of_the_configuration_takes_effect_without_a_restart_and_a_rollback_reverts_it(self):
         self.gate.ensure()
         team = self.team()
