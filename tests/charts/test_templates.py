@@ -210,7 +210,7 @@ class Configuration(unittest.TestCase):
             return made(more)["Deployment", "sandgate"]["spec"]["template"]["metadata"]["annotations"][
                 "sandgate.runx.dev/restart-on-change"]
 
-        for same in ({"config": {"exempt": {"users": ["x"]}}}, {"config": {"keyring": {"threshold": 2}}},
+        for same in ({"config": {"exempt": {"users": ["x"]}}}, {"config": {"keyring": {"kinds": {"SandboxExemption": {"keys": []}}}}},
                      {"keyring": {"keys": {"another": KEY}}}, {"config": {"limits": {"maxInFlight": 1}}},
                      {"config": {"decisionLog": {"allowed": True}}}):
             self.assertEqual(mark(same), mark(), same)
@@ -309,12 +309,12 @@ class Pods(unittest.TestCase):
         self.assertEqual(spec["policyTypes"], ["Ingress"])
         self.assertEqual(spec["ingress"], [{"ports": [{"port": 8443, "protocol": "TCP"}]}])
         peers = [{"ipBlock": {"cidr": "192.0.2.0/24"}}]
-        spec = made({"metrics": {"enabled": True}, "networkPolicy": {"from": peers, "metricsFrom": peers, "egress": []}})[
+        spec = made({"metrics": {"enabled": True}, "networkPolicy": {"from": peers, "metricsFrom": peers, "egress": peers}})[
             "NetworkPolicy", "sandgate"]["spec"]
         self.assertEqual(spec["policyTypes"], ["Ingress", "Egress"])
         self.assertEqual(spec["ingress"], [{"ports": [{"port": 8443, "protocol": "TCP"}], "from": peers},
                                            {"ports": [{"port": 8080, "protocol": "TCP"}], "from": peers}])
-        self.assertEqual(spec["egress"], [])
+        self.assertEqual(spec["egress"], peers)
 
     def test_quota_only_for_system_classes(self):
         self.assertEqual(made()["ResourceQuota", "sandgate"]["spec"]["hard"], {"pods": "100"})

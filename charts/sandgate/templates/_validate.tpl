@@ -16,6 +16,11 @@
 {{- $wrong = append $wrong (printf "keyring.keys.%s has no PUBLIC KEY block: use the text that openssl pkey -pubout prints" $id) -}}
 {{- end -}}
 {{- end -}}
+{{- if $runs -}}
+{{- range $check := list "thresholds" "documents" "reach" -}}
+{{- $wrong = include (printf "sandgate.validate.%s" $check) $ | fromJsonArray | concat $wrong -}}
+{{- end -}}
+{{- end -}}
 {{- range $kind, $signers := $v.config.keyring.kinds -}}
 {{- range $id := $signers.keys -}}
 {{- if and $v.keyring.keys (not (hasKey $v.keyring.keys $id)) -}}
