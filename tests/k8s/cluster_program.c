@@ -38,7 +38,7 @@ static struct access where;
 static struct cluster_options options;
 static struct cluster *cluster;
 static uint64_t later_msec, suspended_msec, frozen_msec;
-static unsigned puts_done, made, kept;
+static unsigned puts_done, made, read_done, kept;
 
 uint64_t __real_clock_msec(void);
 uint64_t __wrap_clock_msec(void);
@@ -50,6 +50,10 @@ int __real_evidence_make(const struct evidence_source *source, const struct keyr
                          const struct policy *policy, struct evidence **ret_evidence);
 int __wrap_evidence_make(const struct evidence_source *source, const struct keyring *keyring,
                          const struct policy *policy, struct evidence **ret_evidence);
+int __real_evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
+                         struct str *ret_reason);
+int __wrap_evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
+                         struct str *ret_reason);
 
 uint64_t __wrap_clock_msec(void)
 {
@@ -77,6 +81,13 @@ int __wrap_evidence_make(const struct evidence_source *source, const struct keyr
 {
     (void)__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
     return __real_evidence_make(source, keyring, policy, ret_evidence);
+}
+
+int __wrap_evidence_read(const cJSON *document, struct arena *arena, struct evidence *facts,
+                         struct str *ret_reason)
+{
+    (void)__atomic_add_fetch(&read_done, 1, __ATOMIC_RELAXED);
+    return __real_evidence_read(document, arena, facts, ret_reason);
 }
 
 static void give_up(const char *what)
@@ -258,8 +269,9 @@ static void do_look(void)
                       (unsigned long long)status.config_maps,
                       (unsigned long long)status.namespaces);
     buffer_add_format(
-        &b, "\"puts\":%u,\"made\":%u,\"kept\":%u}", __atomic_load_n(&puts_done, __ATOMIC_RELAXED),
-        __atomic_load_n(&made, __ATOMIC_RELAXED), __atomic_load_n(&kept, __ATOMIC_RELAXED));
+        &b, "\"puts\":%u,\"made\":%u,\"read\":%u,\"kept\":%u}",
+        __atomic_load_n(&puts_done, __ATOMIC_RELAXED), __atomic_load_n(&made, __ATOMIC_RELAXED),
+        __atomic_load_n(&read_done, __ATOMIC_RELAXED), __atomic_load_n(&kept, __ATOMIC_RELAXED));
     say(&b);
 }
 

@@ -200,6 +200,32 @@ class Bounds(unittest.TestCase):
             self.assertEqual(gate.more("payments"), [0, 0, 1])
 
 
+    def test_copies_are_verified_but_not_read(self):
+        api = world()
+        for i in range(60):
+            api.put("configmaps", evidence("payments" if i % 2 else "team-%d" % i, "x%d" % i,
+                                           keys=("security-dev",) if i % 3 else ()))
+        with api, Gate(api).ready() as gate:
+            look = gate.look()
+            self.assertEqual((look["made"], look["read"]), (61, 1))
+            self.assertEqual(gate.more("payments"), [0, 0, 19])
+            # as long as one is left, in any namespace, no other is read
+            for thing in [thing for kind, thing in list(api.objects.items()) if kind[0] == "configmaps"]:
+                metadata = thing["metadata"]
+                if metadata["name"] != "x58":
+                    api.delete("configmaps", metadata["namespace"], metadata["name"])
+            gate.shows({"team-58/x58": "valid"})
+            api.put("configmaps", evidence("payments", "b"))
+            gate.shows({"team-58/x58": "valid", "payments/b": "valid"})
+            self.assertEqual(gate.look()["read"], 1)
+            api.delete("configmaps", "payments", "b")
+            api.delete("configmaps", "team-58", "x58")
+            gate.shows({})
+            api.put("configmaps", evidence("payments", "b"))
+            gate.shows({"payments/b": "valid"})
+            self.assertEqual(gate.look()["read"], 2)
+
+
 class Rules(unittest.TestCase):
     def test_a_removed_key_takes_effect_at_once_even_without_the_server(self):
         with world() as api, Gate(api).ready() as gate:
