@@ -86,6 +86,30 @@ Test(event, quick_check_and_full_read_agree_on_the_kind)
     }
 }
 
+/* What a gate allowed without a decision is an admission, in both logs. */
+Test(event, undecided_is_an_admission)
+{
+    static const char *const texts[] = {
+        HEAD "\"h/outcome\":\"undecided\",\"h/subject\":\"n/Pod/x\"},"
+             "\"responseStatus\":{\"code\":201}}",
+        "{\"schema\":\"sandgate.decision.v1\",\"uid\":\"u\","
+        "\"time\":\"2026-03-01T12:00:00.037Z\",\"kind\":\"Pod\",\"namespace\":\"n\",\"name\":\"x\","
+        "\"allowed\":true,\"outcome\":\"undecided\",\"levels\":{\"enforce\":\"none\"},"
+        "\"warnings\":[\"sandgate: n/Pod/x was not evaluated\"]}",
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        enum event_kind kind = EVENT_BLANK;
+        struct events events = {.count = 0};
+
+        cr_assert_eq(event_read(str_of(texts[i]), &arena, &events, &kind), 0);
+        cr_assert_eq(events.count, 1, "%zu", i);
+        cr_assert_eq(events.items[0].verdict, EVENT_ALLOWED, "%zu", i);
+        cr_assert(str_equal(events.items[0].outcome, STR("undecided")));
+    }
+}
+
 Test(event, entries_over_the_limit_are_omitted)
 {
     cleanup_arena struct arena arena = {0};

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gates that the API server asks while they cannot read from it: one of two, and all."""
+from lib.api import eventually
+from lib.case import Case
+from lib.evidence import deployment, pod, requirements
+
+RIGHTS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+
+
+class CutOff(Case):
+    """Reads are refused, by rights or by a token: to the gate that is the same as a network that ends."""
+
+    def setUp(self):
+        self.gate = self.world.gate
+        self.gate.ensure()
+        self.gate.upgrade(config={"evidence": {"maxStaleSeconds": 5}})
+        self.addCleanup(self.gate.upgrade, config={"evidence": {"maxStaleSeconds": 180}})
+        self.strict, self.lenient = self.team(), self.team(enforce="none", warn="required")
+        self.publish(requirements(), self.strict)
+        eventually(self.is_admitted, "an admission")
+
+    def gates(self):
+        return list(self.world.kubelet.of(self.gate.namespace).values())
+
+    def is_admitted(self):
+        return self.control.apply(pod("report", self.strict), dry_run=True).status == 0
+
+    def ask(self):
+        """One review of each kind of gate's answer."""
+        self.api.ask("POST", f"/api/v1/namespaces/{self.strict}/pods?dryRun=All", pod("asked", self.strict))
+
+    def until_unready(self, gates):
+        def gone():
+            self.ask()
+            return all(each.ready is False for each in gates)
+        eventually(gone, "the end of readiness", seconds=120, every=0.5)
+
+    def test_one_replica_that_cannot_read_leaves_and_the_other_one_answers(self):
+        victim, other = self.gates()
+        victim.volumes.token, victim.volumes.token_time = b"not-a-token", victim.volumes.now()
+        self.until_unready([victim])
+        self.assertIs(other.ready, True)
+        for _ in range(5):
+            self.assertTrue(self.is_admitted())
+        victim.volumes.token = None
+        eventually(lambda: victim.ready is True, "the gate's return", seconds=60)
+
+    def test_all_replicas_that_cannot_read_deny_what_they_could_have_denied_and_come_back(self):
+        binding = self.api.get(f"{RIGHTS}/{self.gate.name}")
+        self.api.delete(f"{RIGHTS}/{self.gate.name}")
+        try:
+            eventually(lambda: all(each.metric("sandgate_watch_failed_reads") >= 3 for each in self.gates()), "failed reads",
+                       seconds=60)
+            for thing in (pod("report", self.lenient, skill=None), deployment("report", self.strict)):
+                done = self.control.apply(thing, dry_run=True)
+                self.assert_allowed(done)
+                self.assertIn("was not evaluated", done.err)
+            self.until_unready(self.gates())
+            self.assertEqual(self.control.apply(pod("report", self.strict), dry_run=True).status, 1)
+        finally:
+            self.api.post(RIGHTS, {key: binding[key] for key in ("apiVersion", "kind", "roleRef", "subjects")} | {
+                "metadata": {key: binding["metadata"][key] for key in ("name", "labels", "annotations")
+                             if key in binding["metadata"]}})
+        eventually(lambda: all(each.ready is True for each in self.gates()), "both gates' return", seconds=60)
+        eventually(self.is_admitted, "an admission")
