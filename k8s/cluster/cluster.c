@@ -331,7 +331,7 @@ void cluster_read_status(const struct cluster *cluster, struct cluster_status *r
     *ret_status = (struct cluster_status){
         .ready = cluster_ready(cluster),
         .last_event_age_msec = last_event_msec < now_msec ? now_msec - last_event_msec : 0,
-        .stale = cluster_is_stale(cluster),
+        .stale = cluster_ready(cluster) && cluster_is_stale(cluster),
         .failed_reads = published(&shared->failed_reads),
         .failed_read_age_msec = failed_read_msec != 0 ? now_msec - failed_read_msec : UINT64_MAX,
         .relists = published(&shared->relists),

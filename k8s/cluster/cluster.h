@@ -138,10 +138,10 @@ bool cluster_is_stale(const struct cluster *cluster);
 
 struct cluster_status {
     bool ready;
-    uint64_t last_event_age_msec; /* of the watch with the oldest last event */
-    uint64_t relists;             /* complete lists after the first ones */
-    uint64_t failures;            /* calls that failed */
-    bool stale;
+    uint64_t last_event_age_msec;     /* of the watch with the oldest last event */
+    uint64_t relists;                 /* complete lists after the first ones */
+    uint64_t failures;                /* calls that failed */
+    bool stale;                       /* only after a first snapshot */
     uint64_t failed_reads;            /* direct reads (all but watches) that failed in a row */
     uint64_t failed_read_age_msec;    /* of the last one; UINT64_MAX: none failed */
     uint64_t confirmations;           /* confirmation reads */

@@ -117,7 +117,7 @@ static void take_end(void *context, int result, const struct api_reply *reply)
         r = reflector_merge_end(read->merge);
     else if (r == 0 && !is_none)
         r = -EIO;
-    cluster_note_read(cluster, r == 0);
+    cluster_note_read(cluster, result == 0 && (is_none || reply->status == HTTP_OK));
     if (r == 0 && clock_msec() < read->begun_msec + CLUSTER_LONG_READ_MSEC)
         cluster_share_note_fast(cluster, read);
     if (r < 0)

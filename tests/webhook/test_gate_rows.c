@@ -369,13 +369,13 @@ Test(gate_rows, left_undecided_is_allowed_with_one_warning)
     cr_assert(e.status == 200 && e.decided && e.decision.allowed && !e.decision.judged);
     cr_assert_eq(e.decision.outcome, OUTCOME_LEFT_UNDECIDED);
     cr_assert_eq(e.decision.levels.enforce, LEVEL_NONE);
-    cr_assert_text(e.body,
-                   "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
-                   "\"response\":{\"uid\":\"u-1\",\"allowed\":true,\"warnings\":["
-                   "\"sandgate: payments/Pod/p was not evaluated: the API server has sent the gate "
-                   "nothing for longer than evidence.maxStaleSeconds; by the last known labels, "
-                   "nothing denies it\"],\"auditAnnotations\":{\"outcome\":\"undecided\","
-                   "\"subject\":\"payments/Pod/p\",\"error\":\"warn=often\"}}}");
+    cr_assert_text(
+        e.body, "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
+                "\"response\":{\"uid\":\"u-1\",\"allowed\":true,\"warnings\":["
+                "\"sandgate: payments/Pod/p was not evaluated: the gate cannot learn the present "
+                "state from the API server; by what it knows, nothing denies this "
+                "request\"],\"auditAnnotations\":{\"outcome\":\"undecided\","
+                "\"subject\":\"payments/Pod/p\",\"error\":\"warn=often\"}}}");
     snapshot_unref(snapshot);
 }
 

@@ -327,8 +327,8 @@ class Confirm(Cluster):
             self.assert_allowed(said)
             self.assertEqual(said["auditAnnotations"], {"outcome": "undecided", "subject": "trial/Pod/p"})
             self.assertEqual(said["warnings"], [
-                "sandgate: trial/Pod/p was not evaluated: the API server has sent the gate nothing for longer than "
-                "evidence.maxStaleSeconds; by the last known labels, nothing denies it"])
+                "sandgate: trial/Pod/p was not evaluated: the gate cannot learn the present state from the API server; by "
+                "what it knows, nothing denies this request"])
         self.assert_denied(gate.ask(review(namespace="unseen", managed=False)), 503, "evidence.maxStaleSeconds")
         self.assertEqual(gate.metric('sandgate_reviews_total{outcome="undecided",allowed="true"}'), 2)
         self.assertEqual(gate.metric('sandgate_reviews_total{outcome="undecided",allowed="false"}'), 0)

@@ -268,8 +268,8 @@ static int warn_of_no_decision(const struct decision *d, struct arena *arena, st
     struct str subject = str_cut(d->subject, MAX_SUBJECT_IN_WARNING_BYTES);
     struct str text = arena_format(
         arena,
-        "sandgate: %.*s was not evaluated: the API server has sent the gate nothing for longer "
-        "than evidence.maxStaleSeconds; by the last known labels, nothing denies it",
+        "sandgate: %.*s was not evaluated: the gate cannot learn the present state from the API "
+        "server; by what it knows, nothing denies this request",
         (int)subject.len, subject.ptr);
 
     return str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;

@@ -33,7 +33,7 @@ enum confirm_step {
     CONFIRM_DENY = 0, /* the question is open and cannot be asked again */
     CONFIRM_ASK,      /* wait for the answer, then decide again */
     CONFIRM_FINAL,    /* no question is open: the decision is the answer */
-    CONFIRM_LEAVE,    /* the snapshot is stale, and nothing can deny: allow without a decision */
+    CONFIRM_LEAVE,    /* the question is open, and nothing can deny: allow without a decision */
 };
 
 struct confirm {
