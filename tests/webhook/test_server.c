@@ -8,6 +8,7 @@
 
 #include "webhook/server/budget.h"
 #include "webhook/server/head.h"
+#include "webhook/server/raw_head.h"
 #include "webhook/util/log.h"
 #include "webhook/metrics/metrics.h"
 
@@ -67,6 +68,68 @@ Test(head, ambiguous_framing_is_rejected)
             head_add(&head, STR("TRANSFER-ENCODING"), str_of(rows[i].transfer));
         cr_expect_eq(head_is_framed_twice(&head), rows[i].twice, "row %zu", i);
     }
+}
+
+Test(head, names_are_tokens_and_a_host_is_given_once)
+{
+    static const char *const bad[] = {"", "a b", "a:", "a(", "a\"", "a\\", "a{", "a\x7f", "a\x80"};
+    struct head head = {0};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        cr_expect(head_of(bad[i], "x").malformed, "%s", bad[i]);
+    cr_expect_not(head_of("!#$%&'*+-.^_`|~09azAZ", "x").malformed);
+    head_add(&head, STR("Host"), STR("a"));
+    cr_expect_not(head.malformed);
+    head_add(&head, STR("host"), STR("a"));
+    cr_expect(head.malformed);
+}
+
+/* A head as libmicrohttpd 0.9 leaves it in its buffer; `|` stands for a NUL. Names begin with N,
+ * values with V. */
+static bool is_whole(const char *text)
+{
+    char buffer[128] = "";
+    size_t bytes = strlen(text);
+    struct raw_head head;
+
+    memcpy(buffer, text, bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        if (buffer[i] == '|')
+            buffer[i] = '\0';
+    }
+    head = raw_head_begin(buffer, (struct str){buffer + 5, 2}, buffer + 8);
+    for (char *at = buffer + 8; at < buffer + bytes; at++) {
+        char *value = *at == 'N' ? memchr(at, 'V', bytes) : NULL;
+
+        if (value != NULL)
+            raw_head_add(&head, str_of(at), str_of(value));
+    }
+    return raw_head_is_whole(&head, bytes);
+}
+
+Test(raw_head, every_byte_between_the_texts_is_seen)
+{
+    static const char *const whole[] = {"POST|/x|1.1||||", "POST|/x|1.1||N|V||||",
+                                        "POST|/x|1.1||N|\t V ||Nb| V||||"};
+    static const char *const broken[] = {
+        "POST |/x|1.1||||",             /* the helper's places do not fit then */
+        "POST|/x|1.1||||x",             /* hidden behind the head */
+        "POST|/x|1.1||N|V|||:||",       /* a line that begins with a colon */
+        "POST|/x|1.1||N|V|x||Nb|V||||", /* hidden behind a NUL in a value */
+        "POST|/x|1.1|N|V||||",          /* LF alone */
+        "POST|/x|1.1||N|V|Nb|V||||",
+        "POST|/x|1.1||N|xV||||",     /* hidden before a value */
+        "POST|/x|1.1||N|V||||Nb|V|", /* a field behind the head */
+    };
+
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        cr_expect(is_whole(whole[i]), "%s", whole[i]);
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++)
+        cr_expect_not(is_whole(broken[i]), "%s", broken[i]);
+    cr_expect(raw_head_is_known("0.9.75"));
+    cr_expect_not(raw_head_is_known("1.0.1"));
+    cr_expect_not(str_present(raw_head_uri("/a b")));
+    cr_expect(str_present(raw_head_uri("/a?b#c")));
 }
 
 Test(head, content_types_are_compared_without_parameters)

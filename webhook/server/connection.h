@@ -73,6 +73,7 @@ struct connection {
     size_t held_bytes;
     unsigned char held[CONNECTION_MAX_HELD_BYTES];
 
+    struct str uri;         /* of its request line, in the library's buffer */
     struct request request; /* the one that is being served */
 };
 

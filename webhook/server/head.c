@@ -61,11 +61,13 @@ static void add_accept(struct head *head, struct str value)
     }
 }
 
-/* With any other byte, a proxy in front of the gate can have read another field there. */
+/* A token of RFC 9110. With any other byte, a proxy in front of the gate can have read another
+ * field there. */
 static bool is_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] <= ' ' || name.ptr[i] > '~' || name.ptr[i] == ':')
+        if (name.ptr[i] <= ' ' || name.ptr[i] > '~' ||
+            strchr("\"(),/:;<=>?@[\\]{}", name.ptr[i]) != NULL)
             return false;
     }
     return name.len > 0;
@@ -106,13 +108,17 @@ void head_add(struct head *head, struct str name, struct str value)
         head->encoded |= !str_equal_ascii_nocase(str_trim(value), STR("identity"));
     } else if (str_equal_ascii_nocase(name, STR("accept"))) {
         add_accept(head, value);
+    } else if (str_equal_ascii_nocase(name, STR("host"))) {
+        head->malformed |= head->hosts > 0;
+        head->hosts++;
     }
 }
 
 bool head_is_framed_twice(const struct head *head)
 {
     return head->malformed || head->lengths + head->transfers > 1 ||
-           (head->transfers == 1 && !head->chunked) || (head->lengths == 1 && !head->length_read);
+           (head->transfers > 0 && head->old) || (head->transfers == 1 && !head->chunked) ||
+           (head->lengths == 1 && !head->length_read);
 }
 
 enum document_syntax head_syntax(const struct head *head)

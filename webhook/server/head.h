@@ -23,6 +23,8 @@ struct head {
     unsigned lengths;   /* how many fields Content-Length there are */
     unsigned transfers; /* Transfer-Encoding */
     unsigned types;     /* Content-Type */
+    unsigned hosts;     /* Host */
+    bool old;           /* HTTP/1.0, which has no Transfer-Encoding */
     bool chunked;       /* the transfer coding is `chunked` and nothing else */
     bool encoded;       /* a content encoding other than `identity` */
     bool length_read;   /* length_bytes is set */
@@ -37,8 +39,8 @@ struct head {
 void head_add(struct head *head, struct str name, struct str value);
 
 /* Whether the length of the body is ambiguous: two framings, a length given twice, a length that
- * cannot be read, a transfer coding other than `chunked`, or a malformed field, which can hide
- * another. */
+ * cannot be read, a transfer coding other than `chunked` or one in HTTP/1.0, or a malformed field,
+ * which can hide another. */
 bool head_is_framed_twice(const struct head *head);
 
 /* 0 where the type is neither JSON nor YAML, or not given exactly once. */

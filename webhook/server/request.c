@@ -14,15 +14,43 @@
 #include "webhook/server/connection.h"
 #include "webhook/server/connection_table.h"
 #include "webhook/server/health.h"
+#include "webhook/server/raw_head.h"
 #include "webhook/server/shared.h"
 
-static enum MHD_Result add_field(void *state, enum MHD_ValueKind kind, const char *name,
-                                 size_t name_bytes, const char *value, size_t value_bytes)
+/* A head that is being read. */
+struct reading {
+    struct head *head;
+    struct raw_head raw;
+};
+
+static enum MHD_Result add_field(void *state, enum MHD_ValueKind kind, const char *name_text,
+                                 size_t name_bytes, const char *value_text, size_t value_bytes)
 {
+    struct reading *reading = state;
+    struct str name = {.ptr = name_text, .len = name_bytes};
+    struct str value = {.ptr = value_text != NULL ? value_text : "", .len = value_bytes};
+
     (void)kind;
-    head_add(state, (struct str){.ptr = name, .len = name_bytes},
-             (struct str){.ptr = value != NULL ? value : "", .len = value_bytes});
+    head_add(reading->head, name, value);
+    raw_head_add(&reading->raw, name, value);
     return MHD_YES;
+}
+
+static size_t head_bytes_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+}
+
+static void read_head(struct request *request, const char *method, const char *version)
+{
+    struct connection *connection = request->connection;
+    struct reading reading = {.head = &request->head,
+                              .raw = raw_head_begin(method, connection->uri, version)};
+
+    request->head.old = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
+    (void)MHD_get_connection_values_n(connection->mhd, MHD_HEADER_KIND, add_field, &reading);
+    request->head.malformed |= raw_head_is_known(MHD_get_version()) &&
+                               !raw_head_is_whole(&reading.raw, head_bytes_of(connection->mhd));
 }
 
 static enum metrics_path read_path(const char *url)
@@ -58,10 +86,7 @@ static void check_body_head(struct request *request, const struct server_shared 
 /* The first reason counts; the contract fixes the order. */
 static void check_head(struct request *request, struct server_shared *shared, const char *method)
 {
-    struct MHD_Connection *mhd = request->connection->mhd;
-
-    if (MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
-        HEAD_MAX_BYTES)
+    if (head_bytes_of(request->connection->mhd) > HEAD_MAX_BYTES)
         request_refuse(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
                        "the header fields of the request are larger than 16 KiB");
     if (head_is_framed_twice(&request->head))
@@ -150,8 +175,10 @@ static enum MHD_Result begin(struct connection *connection, const char *url, con
     request->path = read_path(url);
     request->head_only = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     request->get = request->head_only || strcmp(method, MHD_HTTP_METHOD_GET) == 0;
-    request->close = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
-    (void)MHD_get_connection_values_n(connection->mhd, MHD_HEADER_KIND, add_field, &request->head);
+    read_head(request, method, version);
+    /* what follows the last chunk can hide bytes as a head can, and they would be the next request
+     */
+    request->close = request->head.old || request->head.transfers > 0;
     /* the second of two pipelined requests can have arrived with the first */
     (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
     check_head(request, shared, method);
@@ -343,9 +370,10 @@ void *request_on_line(void *context, const char *uri, struct MHD_Connection *mhd
     struct connection *connection = connection_of(mhd);
 
     (void)context;
-    (void)uri;
-    if (connection != NULL)
+    if (connection != NULL) {
+        connection->uri = raw_head_uri(uri);
         (void)connection_step(connection, CONNECTION_IDLE, CONNECTION_REQUEST);
+    }
     return NULL;
 }
 
