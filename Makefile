@@ -88,9 +88,14 @@ image-root: ## make the file tree of the container image in build/image-root (ne
 
 # docker, podman, or the docker-compatible command of buildah
 ENGINE ?= docker
+# debian:bookworm-slim@sha256:…; webhook/Dockerfile has the commands that print the digest.
+BASE ?=
 .PHONY: image
-image: ## build the container image sandgate with ENGINE=docker or podman
-	$(ENGINE) build -f webhook/Dockerfile -t sandgate --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
+image: ## build the container image sandgate on BASE=…@sha256:… with ENGINE=docker or podman
+	@case "$(BASE)" in *@sha256:*) ;; *) \
+	    echo "make image: set BASE=debian:bookworm-slim@sha256:…; webhook/Dockerfile has the commands that print it" >&2; exit 2;; esac
+	$(ENGINE) build -f webhook/Dockerfile -t sandgate --build-arg "BASE=$(BASE)" \
+	    --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
 
 .PHONY: install
 install: all ## install into DESTDIR and PREFIX=/usr/local

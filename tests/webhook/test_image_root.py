@@ -44,6 +44,20 @@ class Image(unittest.TestCase):
         cls.root = cls.folder / "root"
         subprocess.run([TESTS.parent / "webhook" / "image-root", PROGRAM, cls.root], check=True, capture_output=True)
 
+    def test_no_base_of_the_dockerfile_can_be_moved(self):
+        text = (TESTS.parent / "webhook" / "Dockerfile").read_text(encoding="utf-8")
+        bases = [line.split()[1] for line in text.splitlines() if line.startswith("FROM ")]
+        self.assertEqual(bases, ["${BASE}", "scratch"])
+        self.assertIn("\nARG BASE\n", text)  # without a default
+        for given in ((), ("BASE=debian:bookworm-slim",)):
+            done = subprocess.run(["make", "-C", TESTS.parent, "image", "ENGINE=false", *given],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("make image: set BASE=debian:bookworm-slim@sha256:", done.stderr)
+        done = subprocess.run(["make", "-C", TESTS.parent, "image", "ENGINE=echo", "BASE=local@sha256:0"],
+                              capture_output=True, text=True, check=True)
+        self.assertIn("--build-arg BASE=local@sha256:0 ", done.stdout)
+
     def contained(self, *command, mounts=()):
         options = [word for each in mounts for word in ("--mount", each)]
         return [sys.executable, "-B", TESTS / "container.py", self.root, *options, "--", *command]
