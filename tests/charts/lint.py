@@ -4,6 +4,7 @@
 
 - each value has a comment that begins with its name;
 - values.schema.json has exactly the values of values.yaml, and rejects others in every object;
+- it requires each value that is not empty by default;
 - the versions are those of the project;
 - every metric in an alert or in the dashboard exists in the program;
 - each alert has a summary, a description and an action."""
@@ -18,6 +19,7 @@ from values import CHART, leaves, rows, value_at
 
 ROOT = CHART.parents[1]
 MAX_COMMENT = 400
+NULL_HAS_A_MEANING = {"replicaCount"}
 
 
 def check_comments(text, tree):
@@ -53,6 +55,23 @@ def check_schema(schema, node, tree, path=""):
             yield f"values.schema.json: {path}.{key} is missing".replace(": .", ": ")
         elif isinstance(value, dict):
             yield from check_schema(schema, node["properties"][key], value, f"{path}.{key}" if path else key)
+
+
+def check_required(schema, node, tree, path=""):
+    """A value that is not empty by default must be required: null removes it, and a template would meet nothing in its place.
+    Free maps and lists, and members of a probe, can be removed."""
+    node = resolve(schema, node)
+    if "properties" not in node or path.endswith("Probe"):
+        return
+    for key, value in tree.items():
+        below = node["properties"].get(key, {})
+        section = isinstance(value, dict) and value and "properties" in resolve(schema, below)
+        scalar = not isinstance(value, (dict, list)) and value not in ("", None)
+        where = f"{path}.{key}" if path else key
+        if (section or scalar) and where not in NULL_HAS_A_MEANING and key not in node.get("required", []):
+            yield f"values.schema.json: {where} must be required"
+        if isinstance(value, dict):
+            yield from check_required(schema, below, value, where)
 
 
 def check_strict(node, path="values.schema.json"):
@@ -116,6 +135,7 @@ def check(chart=CHART):
     tree = yaml.safe_load(text)
     yield from check_comments(text, tree)
     yield from check_schema(schema, schema, tree)
+    yield from check_required(schema, schema, tree)
     yield from check_strict(schema)
     yield from check_versions(yaml.safe_load(read("Chart.yaml")))
     for name in ("files/alerts.yaml", "files/dashboard.json"):

@@ -31,6 +31,11 @@ class Rules(unittest.TestCase):
         self.assertEqual(list(lint.check_schema(SCHEMA, SCHEMA, {"b": {}})),
                          ["values.schema.json: a is not in values.yaml", "values.schema.json: b is missing"])
 
+    def test_values_that_null_would_remove(self):
+        self.assertEqual(list(lint.check_required(SCHEMA, SCHEMA, {"a": {"b": 1}})),
+                         ["values.schema.json: a must be required", "values.schema.json: a.b must be required"])
+        self.assertEqual(list(lint.check_required({**SCHEMA, "required": ["a"]}, {**SCHEMA, "required": ["a"]}, {"a": {"b": ""}})), [])
+
     def test_schema_is_strict(self):
         self.assertEqual(list(lint.check_strict(SCHEMA)), [])
         self.assertEqual(list(lint.check_strict({"additionalProperties": False, "properties": {"a": {"properties": {}}}})),

@@ -115,5 +115,75 @@ class Reach(Case):
         made({"webhook": {"url": "https://g.example/v", "caBundle": CA}, "config": {"keyring": {"threshold": 9}}}, base={})
 
 
+class Texts(Case):
+    def test_pem_in_one_line(self):
+        def sentence(path, kind, file):
+            return (f"{path} has no complete {kind} block with line breaks: give the file with --set-file {path}=<{file}>, "
+                    "or write the value as a block (|)")
+
+        for bad in (KEY.replace("\n", ""), KEY.replace("\n", " "), KEY.replace("\n", "\\n"), KEY.split("-----END")[0]):
+            self.assert_refused({"keyring": {"keys": {"x": bad}}}, sentence("keyring.keys.x", "PUBLIC KEY", "file.pem"))
+        for good in (KEY.strip(), "a comment\n" + KEY, KEY.replace("\n", "\r\n")):
+            self.assert_refused({"keyring": {"keys": {"x": good}}})
+        line = CA.replace("\n", " ")
+        self.assert_refused({"tls": {"clientCA": line, "clientNames": ["a"]}}, sentence("tls.clientCA", "CERTIFICATE", "ca.pem"))
+        self.assert_refused({"tls": {"mode": "secret", "secret": {"name": "s"}}, "webhook": {"caBundle": line}},
+                            sentence("webhook.caBundle", "CERTIFICATE", "ca.pem"))
+        self.assert_refused({"webhook": {"url": "https://g.example/v", "caBundle": line}},
+                            sentence("webhook.caBundle", "CERTIFICATE", "ca.pem"), base={})
+
+    def test_listen_host(self):
+        wrong = "listenHost must be an IPv4 address, a host name, or an IPv6 address in brackets, as in [::]"
+        loopback = "listenHost is a loopback address, which neither the API server nor the kubelet can reach: use [::] or 0.0.0.0"
+        for host in ("::", "::1", "fd00::1", "[::", "a b", "0.0.0.0:80"):
+            self.assert_refused({"listenHost": host}, wrong)
+        for host in ("127.0.0.1", "localhost", "[::1]", "[0:0:0:0:0:0:0:1]"):
+            self.assert_refused({"listenHost": host}, loopback)
+        for host in ("[::]", "0.0.0.0", "[fd00::1]", "192.0.2.1", "gate.example"):
+            self.assert_refused({"listenHost": host})
+
+    def test_more_namespaces_than_the_gate_reads(self):
+        error = refusal({"evidence": {"namespaces": [f"n{i}" for i in range(65)]}})
+        self.assertIn("at '/evidence/namespaces': maxItems: got 65, want 64", error[0])
+
+
+class Certificates(Case):
+    def test_cert_manager(self):
+        hour = "tls.certManager.duration must be at least 1h: cert-manager refuses less"
+        minutes = "tls.certManager.renewBefore must be at least 5m: cert-manager refuses less"
+        before = ("tls.certManager.renewBefore must be less than tls.certManager.duration: otherwise a certificate is to be renewed "
+                  "before it is made")
+        ca = "tls.certManager.caDuration must be at least tls.certManager.duration: a certificate cannot outlive its CA"
+        name = "tls.certManager.issuerRef has no name: name the issuer, or leave issuerRef empty so that the chart makes one"
+        for values, *sentences in (({"issuerRef": {"kind": "ClusterIssuer"}}, name), ({"renewBefore": "2160h"}, before),
+                                   ({"renewBefore": "2159h59m59s"},), ({"duration": "59m59s", "renewBefore": "5m"}, hour),
+                                   ({"renewBefore": "4m59s"}, minutes), ({"caDuration": "2159h"}, ca),
+                                   ({"caDuration": "1h", "issuerRef": {"name": "x"}},)):
+            self.assert_refused({"tls": {"mode": "certManager", "certManager": values}}, *sentences)
+        self.assertIn("minLength", refusal({"tls": {"mode": "certManager", "certManager": {"duration": ""}}})[0])
+
+
+class Names(Case):
+    def test_what_would_be_rendered_twice(self):
+        mark = "sandgate.runx.dev/restart-on-change"
+        volume, mount = {"name": "keys", "emptyDir": {}}, {"name": "x", "mountPath": "/etc/sandgate/keys/"}
+        twice = {"name": "a", "image": "x"}
+        document = {"document": "a: b", "signatures": {"x": "y"}}
+        condition = {"name": "mine", "expression": "true"}
+        for more, sentence in (
+                ({"podAnnotations": {mark: "x"}}, f"podAnnotations has {mark}, which the chart sets itself: remove it"),
+                ({"commonAnnotations": {mark: "x"}}, f"commonAnnotations has {mark}, which the chart sets itself: remove it"),
+                ({"extraVolumes": [volume]}, "extraVolumes contains the name keys, which the chart uses itself: choose another name"),
+                ({"extraVolumeMounts": [mount]}, "extraVolumeMounts has the mountPath /etc/sandgate/keys, which the chart uses itself: "
+                                                 "choose another path"),
+                ({"extraContainers": [{"name": "sandgate", "image": "x"}]},
+                 "extraContainers contains the name sandgate, which the chart uses itself: choose another name"),
+                ({"extraContainers": [twice, twice]}, "extraContainers contains the name a twice"),
+                ({"webhook": {"matchConditions": [condition, condition]}}, "webhook.matchConditions contains the name mine twice"),
+                ({"evidence": {"documents": {"sandgate-config": document}}}, "evidence.documents has the name sandgate-config, which is "
+                                                                             "the name of another ConfigMap of the gate: choose another name")):
+            self.assert_refused(more, sentence)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -21,23 +21,25 @@ tls:
   certificate: "/etc/sandgate/tls/tls.crt"
   key: "/etc/sandgate/tls/tls.key"
 {{- end }}
-  clientCA: {{ ternary "/etc/sandgate/config/client-ca.crt" "" (ne .Values.tls.clientCA "") | toRawJson }}
-  clientNames: {{ .Values.tls.clientNames | toRawJson }}
+  clientCA: {{ ternary "/etc/sandgate/config/client-ca.crt" "" (not (empty .Values.tls.clientCA)) | toRawJson }}
+  clientNames: {{ .Values.tls.clientNames | default list | toRawJson }}
 keyring:
   directory: "/etc/sandgate/keys"
   threshold: {{ $config.keyring.threshold | toRawJson }}
-  kinds: {{ $config.keyring.kinds | toRawJson }}
+  kinds: {{ $config.keyring.kinds | default dict | toRawJson }}
 evidence:
   source: {{ .Values.evidence.source | toRawJson }}
-  directory: {{ .Values.evidence.directory | toRawJson }}
+  directory: {{ .Values.evidence.directory | default "" | toRawJson }}
   namespace: {{ .Release.Namespace | toRawJson }}
 {{- with .Values.evidence.namespaces }}
   namespaces: {{ toRawJson . }}
 {{- end }}
   kubeconfig: ""
-{{- range $key := list "unsigned" "maxAgeDays" "clockSkewSeconds" "maxStaleSeconds" "revoked" "audience" "minBaselines" }}
+{{- range $key := list "unsigned" "maxAgeDays" "clockSkewSeconds" "maxStaleSeconds" "minBaselines" }}
   {{ $key }}: {{ get $config.evidence $key | toRawJson }}
 {{- end }}
+  revoked: {{ $config.evidence.revoked | default list | toRawJson }}
+  audience: {{ $config.evidence.audience | default "" | toRawJson }}
 defaults:
 {{- range $key := list "enforce" "warn" "audit" "controllers" }}
   {{ $key }}: {{ get $config.defaults $key | toRawJson }}
@@ -48,7 +50,7 @@ floor:
 {{- end }}
 exempt:
 {{- range $key := list "namespaces" "users" "runtimeClasses" }}
-  {{ $key }}: {{ get $config.exempt $key | toRawJson }}
+  {{ $key }}: {{ get (default dict $config.exempt) $key | default list | toRawJson }}
 {{- end }}
 limits:
 {{- range $key := list "maxBodyBytes" "maxInFlight" "maxInFlightBytes" "maxConnections" "threads" "deadlineMarginMilliseconds" }}

@@ -46,13 +46,13 @@ app.kubernetes.io/component: gate
 
 {{- define "sandgate.labels" -}}
 {{- $own := dict "app.kubernetes.io/name" (include "sandgate.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/component" "gate" "app.kubernetes.io/version" .Chart.AppVersion "app.kubernetes.io/part-of" "sandgate" "app.kubernetes.io/managed-by" .Release.Service "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
-{{- toYaml (merge $own .Values.commonLabels) -}}
+{{- toYaml (merge $own (default dict .Values.commonLabels)) -}}
 {{- end -}}
 
 {{/* Name, labels and annotations of an object: (dict "root" $ "name" … "labels" … "annotations" …). */}}
 {{- define "sandgate.metadata" -}}
 {{- $labels := merge (dict) (fromYaml (include "sandgate.labels" .root)) (default dict .labels) -}}
-{{- $annotations := merge (dict) (default dict .annotations) .root.Values.commonAnnotations -}}
+{{- $annotations := merge (dict) (default dict .annotations) (default dict .root.Values.commonAnnotations) -}}
 name: {{ .name | quote }}
 labels:
   {{- toYaml $labels | nindent 2 }}

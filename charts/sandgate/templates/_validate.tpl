@@ -9,17 +9,8 @@
 {{- if and $v.keyring.keys $v.keyring.existingConfigMap -}}
 {{- $wrong = append $wrong "keyring.keys and keyring.existingConfigMap are both set: put all keys in one of them" -}}
 {{- end -}}
-{{- range $id, $key := $v.keyring.keys -}}
-{{- if contains "PRIVATE KEY" $key -}}
-{{- $wrong = append $wrong (printf "keyring.keys.%s is a private key, which must never leave its owner: use the public key, as printed by openssl pkey -pubout" $id) -}}
-{{- else if not (contains "-----BEGIN PUBLIC KEY-----" $key) -}}
-{{- $wrong = append $wrong (printf "keyring.keys.%s has no PUBLIC KEY block: use the text that openssl pkey -pubout prints" $id) -}}
-{{- end -}}
-{{- end -}}
-{{- if $runs -}}
-{{- range $check := list "thresholds" "documents" "reach" -}}
+{{- range $check := eq $runs "true" | ternary (list "thresholds" "documents" "reach" "texts" "names" "certificates") (list "texts" "names") -}}
 {{- $wrong = include (printf "sandgate.validate.%s" $check) $ | fromJsonArray | concat $wrong -}}
-{{- end -}}
 {{- end -}}
 {{- range $kind, $signers := $v.config.keyring.kinds -}}
 {{- range $id := $signers.keys -}}
@@ -68,9 +59,6 @@
 {{- if and $runs (ne $v.tls.mode "secret") $v.webhook.caBundle -}}
 {{- $wrong = append $wrong (printf "webhook.caBundle is only used with tls.mode secret or webhook.url: with tls.mode %s it is set automatically" $v.tls.mode) -}}
 {{- end -}}
-{{- if and $v.webhook.caBundle (not (contains "-----BEGIN CERTIFICATE-----" $v.webhook.caBundle)) -}}
-{{- $wrong = append $wrong "webhook.caBundle must be the CA's certificate as PEM text, not base64" -}}
-{{- end -}}
 {{- if and (ne $v.tls.mode "secret") $v.tls.secret.name -}}
 {{- $wrong = append $wrong "tls.secret.name is only used with tls.mode: secret" -}}
 {{- end -}}
@@ -110,11 +98,6 @@
 {{- $wrong = append $wrong (printf "resources.limits.memory must be at least %dMi: config.limits.maxInFlightBytes, 80 KiB for each of config.limits.maxConnections, evidence.memory, and 32 MiB; otherwise the kubelet can end a gate under load: raise it, leave it out, or lower one of the others" $least) -}}
 {{- end -}}
 {{- end -}}
-{{- range $condition := $v.webhook.matchConditions -}}
-{{- if has $condition.name (list "changed" "managed" "unmanaged" "no-mirror-pod") -}}
-{{- $wrong = append $wrong (printf "webhook.matchConditions contains the name %s, which the chart uses itself: choose another name" $condition.name) -}}
-{{- end -}}
-{{- end -}}
 {{- $pdb := $v.podDisruptionBudget -}}
 {{- if and (not (kindIs "invalid" $pdb.minAvailable)) (not (kindIs "invalid" $pdb.maxUnavailable)) -}}
 {{- $wrong = append $wrong "podDisruptionBudget can have minAvailable or maxUnavailable, not both" -}}
@@ -151,7 +134,7 @@
 {{- if and $v.tests.namespace $v.evidence.namespaces (not (has $v.tests.namespace $v.evidence.namespaces)) -}}
 {{- $wrong = append $wrong "tests.namespace must be one of evidence.namespaces: pods in other namespaces are not sent to the gate" -}}
 {{- end -}}
-{{- if and $v.tests.namespace (has $v.tests.namespace (list .Release.Namespace "kube-system" | concat $v.webhook.excludeNamespaces)) -}}
+{{- if and $v.tests.namespace (has $v.tests.namespace (list .Release.Namespace "kube-system" | concat (default list $v.webhook.excludeNamespaces))) -}}
 {{- $wrong = append $wrong "tests.namespace is a namespace whose pods are not sent to the gate" -}}
 {{- end -}}
 {{- if $wrong -}}

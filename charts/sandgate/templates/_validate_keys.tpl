@@ -25,9 +25,9 @@ value that says so. With keyring.existingConfigMap the chart does not know the k
 {{- $v := .Values -}}
 {{- $found := dict -}}
 {{- range $kind := list "SandboxRequirements" "SandboxBaseline" "SandboxExemption" -}}
-{{- $signers := default dict (get $v.config.keyring.kinds $kind) -}}
+{{- $signers := default dict (get (default dict $v.config.keyring.kinds) $kind) -}}
 {{- $own := hasKey $signers "keys" -}}
-{{- $ids := $own | ternary (default list $signers.keys) (keys $v.keyring.keys) -}}
+{{- $ids := $own | ternary (default list $signers.keys) (keys (default dict $v.keyring.keys)) -}}
 {{- $count := len (uniq $ids) -}}
 {{- if $v.keyring.keys -}}
 {{- $count = include "sandgate.countKeys" (dict "keys" $v.keyring.keys "ids" $ids) | int -}}

@@ -95,12 +95,12 @@ request.userInfo.username.startsWith('system:node:') &&
 {{/* One entry: (dict "root" $ "name" … "pods" bool "templates" bool "managed" "true", "false" or "" "select" list …). */}}
 {{- define "sandgate.webhook" -}}
 {{- $values := .root.Values -}}
-{{- $excluded := list .root.Release.Namespace "kube-system" | concat $values.webhook.excludeNamespaces | uniq | sortAlpha -}}
+{{- $excluded := list .root.Release.Namespace "kube-system" | concat (default list $values.webhook.excludeNamespaces) | uniq | sortAlpha -}}
 {{- $expressions := list (dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $excluded) -}}
 {{- with $values.evidence.namespaces -}}
 {{- $expressions = append $expressions (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" .) -}}
 {{- end -}}
-{{- $expressions = concat $expressions .select (default list $values.webhook.namespaceSelector.matchExpressions) -}}
+{{- $expressions = concat $expressions .select (default list (default dict $values.webhook.namespaceSelector).matchExpressions) -}}
 - name: {{ .name }}
   clientConfig:
     {{- if $values.webhook.url }}
@@ -128,14 +128,14 @@ request.userInfo.username.startsWith('system:node:') &&
   admissionReviewVersions: [v1]
   timeoutSeconds: {{ .timeoutSeconds }}
   namespaceSelector:
-    {{- with $values.webhook.namespaceSelector.matchLabels }}
+    {{- with (default dict $values.webhook.namespaceSelector).matchLabels }}
     matchLabels:
       {{- toYaml . | nindent 6 }}
     {{- end }}
     matchExpressions:
       {{- toYaml $expressions | nindent 6 }}
   objectSelector:
-    {{- toYaml $values.webhook.objectSelector | nindent 4 }}
+    {{- toYaml (default dict $values.webhook.objectSelector) | nindent 4 }}
   matchConditions:
     - name: changed
       expression: |-

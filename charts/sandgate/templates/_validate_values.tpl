@@ -1,0 +1,114 @@
+{{/*
+Single values that the schema cannot judge: texts in PEM form, addresses, durations, and names that the chart uses itself. Each
+template here gives a list of sentences as JSON.
+*/}}
+
+{{/* "true" if the text has a PEM block with line breaks: (dict "text" … "type" "CERTIFICATE"). */}}
+{{- define "sandgate.isPem" -}}
+{{- regexMatch (printf "-----BEGIN %s-----[ \t]*\r?\n([A-Za-z0-9+/=]+[ \t]*\r?\n)+-----END %s-----" .type .type) (toString .text) -}}
+{{- end -}}
+
+{{- define "sandgate.validate.texts" -}}
+{{- $v := .Values -}}
+{{- $wrong := list -}}
+{{- range $id, $key := $v.keyring.keys -}}
+{{- if contains "PRIVATE KEY" $key -}}
+{{- $wrong = append $wrong (printf "keyring.keys.%s is a private key, which must never leave its owner: use the public key, as printed by openssl pkey -pubout" $id) -}}
+{{- else if not (contains "-----BEGIN PUBLIC KEY-----" $key) -}}
+{{- $wrong = append $wrong (printf "keyring.keys.%s has no PUBLIC KEY block: use the text that openssl pkey -pubout prints" $id) -}}
+{{- else if ne "true" (include "sandgate.isPem" (dict "text" $key "type" "PUBLIC KEY")) -}}
+{{- $wrong = append $wrong (printf "keyring.keys.%s has no complete PUBLIC KEY block with line breaks: give the file with --set-file keyring.keys.%s=<file.pem>, or write the value as a block (|)" $id $id) -}}
+{{- end -}}
+{{- end -}}
+{{- range $path, $text := dict "webhook.caBundle" $v.webhook.caBundle "tls.clientCA" $v.tls.clientCA -}}
+{{- if and $text (not (contains "-----BEGIN CERTIFICATE-----" $text)) -}}
+{{- $wrong = append $wrong (printf "%s must be the CA's certificate as PEM text, not base64" $path) -}}
+{{- else if and $text (ne "true" (include "sandgate.isPem" (dict "text" $text "type" "CERTIFICATE"))) -}}
+{{- $wrong = append $wrong (printf "%s has no complete CERTIFICATE block with line breaks: give the file with --set-file %s=<ca.pem>, or write the value as a block (|)" $path $path) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (regexMatch "^([A-Za-z0-9.-]{1,63}|\\[[0-9A-Fa-f:.]{2,45}\\])$" $v.listenHost) -}}
+{{- $wrong = append $wrong "listenHost must be an IPv4 address, a host name, or an IPv6 address in brackets, as in [::]" -}}
+{{- else if regexMatch "^(127[.].*|localhost|\\[[0:]*:0*1\\])$" $v.listenHost -}}
+{{- $wrong = append $wrong "listenHost is a loopback address, which neither the API server nor the kubelet can reach: use [::] or 0.0.0.0" -}}
+{{- end -}}
+{{- toJson $wrong -}}
+{{- end -}}
+
+{{/* A duration such as 1h30m, in seconds. */}}
+{{- define "sandgate.seconds" -}}
+{{- $sum := 0 -}}
+{{- range regexFindAll "[0-9]+[hms]" . -1 -}}
+{{- $unit := substr (sub (len .) 1 | int) (len .) . -}}
+{{- $sum = add $sum (mul (trimSuffix $unit . | int64) (get (dict "h" 3600 "m" 60 "s" 1) $unit)) -}}
+{{- end -}}
+{{- $sum -}}
+{{- end -}}
+
+{{/* What cert-manager would refuse after the installation, or what would expire too early. */}}
+{{- define "sandgate.validate.certificates" -}}
+{{- $v := .Values -}}
+{{- $wrong := list -}}
+{{- if eq $v.tls.mode "certManager" -}}
+{{- with $v.tls.certManager -}}
+{{- $duration := include "sandgate.seconds" .duration | int64 -}}
+{{- $before := include "sandgate.seconds" .renewBefore | int64 -}}
+{{- if and .issuerRef (not .issuerRef.name) -}}
+{{- $wrong = append $wrong "tls.certManager.issuerRef has no name: name the issuer, or leave issuerRef empty so that the chart makes one" -}}
+{{- end -}}
+{{- if lt $duration 3600 -}}
+{{- $wrong = append $wrong "tls.certManager.duration must be at least 1h: cert-manager refuses less" -}}
+{{- end -}}
+{{- if lt $before 300 -}}
+{{- $wrong = append $wrong "tls.certManager.renewBefore must be at least 5m: cert-manager refuses less" -}}
+{{- end -}}
+{{- if ge $before $duration -}}
+{{- $wrong = append $wrong "tls.certManager.renewBefore must be less than tls.certManager.duration: otherwise a certificate is to be renewed before it is made" -}}
+{{- end -}}
+{{- if and (not .issuerRef) (lt (include "sandgate.seconds" .caDuration | int64) $duration) -}}
+{{- $wrong = append $wrong "tls.certManager.caDuration must be at least tls.certManager.duration: a certificate cannot outlive its CA" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $name := include "sandgate.fullname" . -}}
+{{- if and (eq $v.tls.mode "secret") (has $v.tls.secret.name (list (printf "%s-tls" $name) (printf "%s-ca" $name))) -}}
+{{- $wrong = append $wrong (printf "tls.secret.name is %s, the name of a Secret of the other modes, which Helm or cert-manager removes or replaces: choose another name" $v.tls.secret.name) -}}
+{{- end -}}
+{{- toJson $wrong -}}
+{{- end -}}
+
+{{/* Names that would be rendered twice. */}}
+{{- define "sandgate.validate.names" -}}
+{{- $v := .Values -}}
+{{- $name := include "sandgate.fullname" . -}}
+{{- $wrong := list -}}
+{{- range $path, $map := dict "podAnnotations" $v.podAnnotations "commonAnnotations" $v.commonAnnotations -}}
+{{- if hasKey (default dict $map) "sandgate.runx.dev/restart-on-change" -}}
+{{- $wrong = append $wrong (printf "%s has sandgate.runx.dev/restart-on-change, which the chart sets itself: remove it" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- range $id, $_ := $v.evidence.documents -}}
+{{- if has $id (list (printf "%s-config" $name) (include "sandgate.keyring" $) (printf "%s-dashboard" $name)) -}}
+{{- $wrong = append $wrong (printf "evidence.documents has the name %s, which is the name of another ConfigMap of the gate: choose another name" $id) -}}
+{{- end -}}
+{{- end -}}
+{{- $lists := dict "extraVolumes" (list "config" "keys" "tls") "extraContainers" (list "sandgate") "webhook.matchConditions" (list "changed" "managed" "unmanaged" "no-mirror-pod") -}}
+{{- range $path, $items := dict "extraVolumes" $v.extraVolumes "extraContainers" $v.extraContainers "webhook.matchConditions" $v.webhook.matchConditions -}}
+{{- $seen := list -}}
+{{- range $item := $items -}}
+{{- if has $item.name (get $lists $path) -}}
+{{- $wrong = append $wrong (printf "%s contains the name %s, which the chart uses itself: choose another name" $path $item.name) -}}
+{{- else if has $item.name $seen -}}
+{{- $wrong = append $wrong (printf "%s contains the name %s twice" $path $item.name) -}}
+{{- end -}}
+{{- $seen = append $seen $item.name -}}
+{{- end -}}
+{{- end -}}
+{{- range $v.extraVolumeMounts -}}
+{{- $path := trimSuffix "/" (toString .mountPath) -}}
+{{- if has $path (list "/etc/sandgate" "/etc/sandgate/config" "/etc/sandgate/keys" "/etc/sandgate/tls") -}}
+{{- $wrong = append $wrong (printf "extraVolumeMounts has the mountPath %s, which the chart uses itself: choose another path" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $wrong -}}
+{{- end -}}
