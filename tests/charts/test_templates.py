@@ -170,7 +170,7 @@ class Configuration(unittest.TestCase):
                 "certificate": "/etc/sandgate/tls/tls.crt", "key": "/etc/sandgate/tls/tls.key", "clientCA": "",
                 "clientNames": []})
             volume = next(v for v in pod(items)["volumes"] if v["name"] == "tls")
-            self.assertEqual(volume["secret"], {"secretName": tls.get("secret", {}).get("name", "sandgate-tls"),
+            self.assertEqual(volume["secret"], {"secretName": tls.get("secret", {}).get("name", "sandgate-cert-manager"),
                                                 "defaultMode": 0o440})
 
     def test_client_certificates(self):
@@ -406,13 +406,41 @@ class Certificates(unittest.TestCase):
         self.assertEqual(items["ValidatingWebhookConfiguration", "sandgate"]["metadata"]["annotations"][
             "cert-manager.io/inject-ca-from"], f"{NAMESPACE}/sandgate")
         serving = items["Certificate", "sandgate"]["spec"]
-        self.assertEqual(serving["secretName"], "sandgate-tls")
+        self.assertEqual(serving["secretName"], "sandgate-cert-manager")
         self.assertEqual(serving["dnsNames"][0], "sandgate.sandgate-system.svc")
         self.assertEqual(serving["issuerRef"], {"name": "sandgate", "kind": "Issuer", "group": "cert-manager.io"})
         self.assertEqual(items["Issuer", "sandgate"]["spec"], {"ca": {"secretName": "sandgate-ca"}})
         self.assertEqual(items["Issuer", "sandgate-root"]["spec"], {"selfSigned": {}})
         self.assertIs(items["Certificate", "sandgate-ca"]["spec"]["isCA"], True)
         self.assertNotIn(("Secret", "sandgate-tls"), items)
+
+    MODES = {"self": {}, "certManager": {"tls": {"mode": "certManager"}},
+             "secret": {"tls": {"mode": "secret", "secret": {"name": "mine"}}, "webhook": {"caBundle": CA}}}
+
+    def test_each_mode_has_a_secret_of_its_own_so_that_an_upgrade_changes_no_type(self):
+        used = {}
+        for mode, more in self.MODES.items():
+            items = made(more)
+            used[mode] = {item["spec"]["secretName"] for (kind, _), item in items.items() if kind == "Certificate"}
+            used[mode] |= {name for kind, name in items if kind == "Secret"}
+            used[mode] |= {volume["secret"]["secretName"] for volume in pod(items)["volumes"] if "secret" in volume}
+        self.assertEqual(used, {"self": {"sandgate-tls"}, "certManager": {"sandgate-cert-manager", "sandgate-ca"}, "secret": {"mine"}})
+        for name in used["self"] | used["certManager"]:
+            status, _, error = helm("template", "sandgate", CHART, "--namespace", NAMESPACE, "--values", "-", stdin=json.dumps(
+                merged(SMALLEST, {"tls": {"mode": "secret", "secret": {"name": name}}, "webhook": {"caBundle": CA}})))
+            self.assertEqual(status, 1)
+            self.assertIn(f"tls.secret.name is {name}, the name of a Secret of the other modes", error)
+
+    def test_what_cannot_change_in_an_object_is_the_same_in_all_modes(self):
+        found = {mode: made(more) for mode, more in self.MODES.items()}
+        for (kind, name), item in [pair for items in found.values() for pair in items.items()]:
+            for items in found.values():
+                other = items.get((kind, name), item)
+                for fixed in (("type",), ("roleRef",), ("spec", "selector"), ("spec", "clusterIP")):
+                    mine, its = item, other
+                    for key in fixed:
+                        mine, its = (mine or {}).get(key), (its or {}).get(key)
+                    self.assertEqual(mine, its, (kind, name, fixed))
 
     def test_existing_issuer(self):
         issuer = {"name": "x", "kind": "ClusterIssuer"}

@@ -17,10 +17,15 @@
 
 {{/*
 Cluster-wide objects do not have the namespace in their names: Helm refuses a second release whose objects already exist.
+
+The Secret has another name in each mode. Its type cannot change, and cert-manager leaves its Secret when a Certificate is
+deleted: with one name, an upgrade from certManager to self would find a Secret of another type and of another owner.
 */}}
 {{- define "sandgate.tlsSecret" -}}
 {{- if eq .Values.tls.mode "secret" -}}
 {{- .Values.tls.secret.name -}}
+{{- else if eq .Values.tls.mode "certManager" -}}
+{{- include "sandgate.fullname" . }}-cert-manager
 {{- else -}}
 {{- include "sandgate.fullname" . }}-tls
 {{- end -}}

@@ -71,7 +71,7 @@ template here gives a list of sentences as JSON.
 {{- end -}}
 {{- end -}}
 {{- $name := include "sandgate.fullname" . -}}
-{{- if and (eq $v.tls.mode "secret") (has $v.tls.secret.name (list (printf "%s-tls" $name) (printf "%s-ca" $name))) -}}
+{{- if and (eq $v.tls.mode "secret") (has $v.tls.secret.name (list (printf "%s-tls" $name) (printf "%s-cert-manager" $name) (printf "%s-ca" $name))) -}}
 {{- $wrong = append $wrong (printf "tls.secret.name is %s, the name of a Secret of the other modes, which Helm or cert-manager removes or replaces: choose another name" $v.tls.secret.name) -}}
 {{- end -}}
 {{- toJson $wrong -}}
