@@ -142,6 +142,11 @@ class Texts(Case):
         for host in ("[::]", "0.0.0.0", "[fd00::1]", "192.0.2.1", "gate.example"):
             self.assert_refused({"listenHost": host})
 
+    def test_kube_system_by_an_override(self):
+        self.assert_refused({"namespaceOverride": "kube-system"}, "the gate must not be installed in kube-system: exemptions and "
+                            "baselines are valid in the gate's namespace, so anyone who can write there could make them; install it "
+                            "in a separate namespace")
+
     def test_more_namespaces_than_the_gate_reads(self):
         error = refusal({"evidence": {"namespaces": [f"n{i}" for i in range(65)]}})
         self.assertIn("at '/evidence/namespaces': maxItems: got 65, want 64", error[0])

@@ -66,6 +66,37 @@ class Objects(unittest.TestCase):
         self.assertEqual(items["ClusterRole", "sandgate"]["rules"], [
             {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": ["get", "list", "watch"]}])
 
+    CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "Namespace", "ValidatingWebhookConfiguration")
+
+    def test_every_object_names_its_namespace(self):
+        everything = render("--values", CHART / "ci" / "everything-values.yaml")
+        for item in [*render(values=SMALLEST), *render(values=merged(SMALLEST, {"tls": {"mode": "certManager"}})), *everything]:
+            if item["metadata"]["name"] in ("as-map", "as-text"):  # extraObjects are as given
+                continue
+            expected = None if item["kind"] in self.CLUSTER_WIDE else TEST if item["kind"] == "Job" else NAMESPACE
+            self.assertEqual(item["metadata"].get("namespace"), expected, item["kind"])
+
+    def test_namespace_override(self):
+        def look(value):
+            if isinstance(value, dict):
+                for key, item in value.items():
+                    look(key)
+                    look(item)
+            elif isinstance(value, list):
+                for item in value:
+                    look(item)
+            elif isinstance(value, str):
+                self.assertNotIn("sandgate-system", value)
+
+        more = {"namespaceOverride": "elsewhere", "metrics": {"enabled": True, "serviceMonitor": {"enabled": True},
+                                                              "prometheusRule": {"enabled": True}}}
+        for values in (more, {**more, "tls": {"mode": "certManager"}}, {**more, "evidence": {"namespaces": ["a"]}}):
+            items = made(values)
+            for item in items.values():
+                look(item)
+            self.assertEqual(items["Deployment", "sandgate"]["metadata"]["namespace"], "elsewhere")
+            self.assertEqual(configuration(items)["evidence"]["namespace"], "elsewhere")
+
     def test_labels(self):
         items = made({"commonLabels": {"team": "a", "app.kubernetes.io/name": "not this"}, "commonAnnotations": {"b": "c"}})
         for (kind, name), item in items.items():
@@ -345,7 +376,7 @@ class Permissions(unittest.TestCase):
         self.assertEqual(self.permissions(made()), {
             ("ClusterRole", None, "sandgate"): [
                 {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}, self.CONFIGURATION],
-            ("Role", None, "sandgate-tls"): [
+            ("Role", NAMESPACE, "sandgate-tls"): [
                 {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["sandgate-tls"], "verbs": self.WRITE}]})
 
     def test_certificates_of_others_need_no_writing(self):

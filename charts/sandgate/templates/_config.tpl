@@ -30,7 +30,7 @@ keyring:
 evidence:
   source: {{ .Values.evidence.source | toRawJson }}
   directory: {{ .Values.evidence.directory | default "" | toRawJson }}
-  namespace: {{ .Release.Namespace | toRawJson }}
+  namespace: {{ include "sandgate.namespace" . | toRawJson }}
 {{- with .Values.evidence.namespaces }}
   namespaces: {{ toRawJson . }}
 {{- end }}

@@ -54,11 +54,22 @@ app.kubernetes.io/component: gate
 {{- toYaml (merge $own (default dict .Values.commonLabels)) -}}
 {{- end -}}
 
-{{/* Name, labels and annotations of an object: (dict "root" $ "name" … "labels" … "annotations" …). */}}
+{{/* The namespace of the gate. */}}
+{{- define "sandgate.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/*
+Name, namespace, labels and annotations of an object: (dict "root" $ "name" … "namespace" … "labels" … "annotations" …). Without
+"namespace" it is that of the gate; it is "" for an object of the cluster. `kubectl apply` knows no namespace of a release.
+*/}}
 {{- define "sandgate.metadata" -}}
 {{- $labels := merge (dict) (fromYaml (include "sandgate.labels" .root)) (default dict .labels) -}}
 {{- $annotations := merge (dict) (default dict .annotations) (default dict .root.Values.commonAnnotations) -}}
 name: {{ .name | quote }}
+{{- with hasKey . "namespace" | ternary .namespace (include "sandgate.namespace" .root) }}
+namespace: {{ . | quote }}
+{{- end }}
 labels:
   {{- toYaml $labels | nindent 2 }}
 {{- with $annotations }}
@@ -91,7 +102,7 @@ annotations:
 
 {{/* The names of the Service, as a JSON list. */}}
 {{- define "sandgate.dnsNames" -}}
-{{- $host := printf "%s.%s" (include "sandgate.fullname" .) .Release.Namespace -}}
+{{- $host := printf "%s.%s" (include "sandgate.fullname" .) (include "sandgate.namespace" .) -}}
 {{- list (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) | toJson -}}
 {{- end -}}
 
@@ -135,7 +146,7 @@ httpGet:
 {{- define "sandgate.subject" -}}
 - kind: ServiceAccount
   name: {{ include "sandgate.serviceAccount" . | quote }}
-  namespace: {{ .Release.Namespace | quote }}
+  namespace: {{ include "sandgate.namespace" . | quote }}
 {{- end -}}
 
 {{/* The name of the test's Job and namespace. The hash keeps it apart from names of others, and of other releases. */}}

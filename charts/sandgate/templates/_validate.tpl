@@ -22,7 +22,7 @@
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" (include "sandgate.fullname" .)) -}}
 {{- $wrong = append $wrong (printf "%s cannot be the name of a Service: it must begin with a letter and must not contain dots; set fullnameOverride" (include "sandgate.fullname" .)) -}}
 {{- end -}}
-{{- if eq .Release.Namespace "kube-system" -}}
+{{- if eq (include "sandgate.namespace" .) "kube-system" -}}
 {{- $wrong = append $wrong "the gate must not be installed in kube-system: exemptions and baselines are valid in the gate's namespace, so anyone who can write there could make them; install it in a separate namespace" -}}
 {{- end -}}
 {{- if and (eq $v.evidence.source "directory") (not $v.evidence.directory) -}}
@@ -34,7 +34,7 @@
 {{- if and (eq $v.evidence.source "directory") $v.evidence.namespaces -}}
 {{- $wrong = append $wrong "evidence.namespaces limits what the gate reads from the cluster, but evidence.source is directory" -}}
 {{- end -}}
-{{- range $namespace := list .Release.Namespace "kube-system" -}}
+{{- range $namespace := list (include "sandgate.namespace" .) "kube-system" -}}
 {{- if has $namespace $v.evidence.namespaces -}}
 {{- $wrong = append $wrong (printf "evidence.namespaces contains %s, whose pods are never judged: remove it" $namespace) -}}
 {{- end -}}
@@ -134,7 +134,7 @@
 {{- if and $v.tests.namespace $v.evidence.namespaces (not (has $v.tests.namespace $v.evidence.namespaces)) -}}
 {{- $wrong = append $wrong "tests.namespace must be one of evidence.namespaces: pods in other namespaces are not sent to the gate" -}}
 {{- end -}}
-{{- if and $v.tests.namespace (has $v.tests.namespace (list .Release.Namespace "kube-system" | concat (default list $v.webhook.excludeNamespaces))) -}}
+{{- if and $v.tests.namespace (has $v.tests.namespace (list (include "sandgate.namespace" .) "kube-system" | concat (default list $v.webhook.excludeNamespaces))) -}}
 {{- $wrong = append $wrong "tests.namespace is a namespace whose pods are not sent to the gate" -}}
 {{- end -}}
 {{- if $wrong -}}

@@ -95,7 +95,7 @@ request.userInfo.username.startsWith('system:node:') &&
 {{/* One entry: (dict "root" $ "name" … "pods" bool "templates" bool "managed" "true", "false" or "" "select" list …). */}}
 {{- define "sandgate.webhook" -}}
 {{- $values := .root.Values -}}
-{{- $excluded := list .root.Release.Namespace "kube-system" | concat (default list $values.webhook.excludeNamespaces) | uniq | sortAlpha -}}
+{{- $excluded := list (include "sandgate.namespace" .root) "kube-system" | concat (default list $values.webhook.excludeNamespaces) | uniq | sortAlpha -}}
 {{- $expressions := list (dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" $excluded) -}}
 {{- with $values.evidence.namespaces -}}
 {{- $expressions = append $expressions (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" .) -}}
@@ -107,7 +107,7 @@ request.userInfo.username.startsWith('system:node:') &&
     url: {{ $values.webhook.url | quote }}
     {{- else }}
     service:
-      namespace: {{ .root.Release.Namespace | quote }}
+      namespace: {{ include "sandgate.namespace" .root | quote }}
       name: {{ include "sandgate.fullname" .root | quote }}
       port: {{ $values.service.port }}
       path: /validate
