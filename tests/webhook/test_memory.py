@@ -27,11 +27,14 @@ LIMITS = ("limits: {maxBodyBytes: %d, maxInFlightBytes: %d, maxConnections: %d, 
 CHUNK = 256 * 1024
 
 
+def status(gate):
+    with open("/proc/%d/status" % gate.process.pid, encoding="ascii") as file:
+        return dict(line.rstrip("\n").split(":", 1) for line in file)
+
+
 def resident(gate):
     """The resident memory now and at its peak, in bytes."""
-    with open("/proc/%d/status" % gate.process.pid, encoding="ascii") as file:
-        fields = dict(line.split(":", 1) for line in file)
-    return tuple(int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
+    return tuple(int(status(gate)[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
 
 
 def review(change):
@@ -104,6 +107,11 @@ class Memory(unittest.TestCase):
             threads, before // MIB, peak // MIB, idle // MIB), file=sys.stderr)
         self.assertLessEqual(peak, PEAK_BYTES)
         self.assertLessEqual(idle, before + IDLE_MORE_BYTES)
+
+    def test_no_huge_pages(self):
+        """They would be taken for the stack of each thread, where the system gives them to every program."""
+        with Gate(more=LIMITS % 16, drain=0) as gate:
+            self.assertEqual(status(gate).get("THP_enabled", "0").strip(), "0")
 
     def test_large_reviews(self):
         bodies = large_reviews()
