@@ -4,6 +4,8 @@
 helm on the path."""
 import base64
 import json
+import pathlib
+import tempfile
 import unittest
 
 import yaml
@@ -291,6 +293,37 @@ class Pods(unittest.TestCase):
                 ({"registry": "", "repository": "r/s"}, "r/s:0.1.0"),
                 ({"digest": "sha256:" + "a" * 64}, "ghcr.io/runxhq/sandgate:0.1.0@sha256:" + "a" * 64)):
             self.assertEqual(pod(made({"image": image}))["containers"][0]["image"], expected)
+
+    def test_what_a_parent_chart_sets_for_all(self):
+        items = made({"enabled": True, "nodeSelector": {"a": "mine"}, "imagePullSecrets": [{"name": "own"}], "tests": {"namespace": "t"},
+                      "global": {"imageRegistry": "mirror.example", "imagePullSecrets": ["shared", {"name": "own"}],
+                                 "nodeSelector": {"a": "global", "pool": "system"}, "priorityClassName": "system-node-critical",
+                                 "another": {"chart's": "value"}}})
+        for spec in (pod(items), items["Job", TEST]["spec"]["template"]["spec"]):
+            self.assertEqual(spec["containers"][0]["image"], "mirror.example/runxhq/sandgate:0.1.0")
+            self.assertEqual(spec["imagePullSecrets"], [{"name": "own"}, {"name": "shared"}])
+            self.assertEqual(spec["nodeSelector"], {"a": "mine", "pool": "system", "kubernetes.io/os": "linux"})
+        self.assertEqual(items["ServiceAccount", "sandgate"]["imagePullSecrets"], [{"name": "own"}, {"name": "shared"}])
+        self.assertEqual(pod(items)["priorityClassName"], "system-node-critical")
+        self.assertEqual(items["ResourceQuota", "sandgate"]["spec"]["scopeSelector"]["matchExpressions"][0]["values"],
+                         ["system-node-critical"])
+        self.assertEqual(made({"global": None}), made({"global": {"imageRegistry": None, "imagePullSecrets": None}}))
+        self.assertNotIn(("Job", TEST), made({"global": {"imagePullSecrets": ["x"]}}))
+
+    def test_as_a_subchart_with_a_condition(self):
+        with tempfile.TemporaryDirectory() as name:
+            parent = pathlib.Path(name) / "parent"
+            (parent / "charts").mkdir(parents=True)
+            (parent / "charts" / "sandgate").symlink_to(CHART)
+            (parent / "Chart.yaml").write_text("apiVersion: v2\nname: parent\nversion: 1.0.0\ndependencies:\n"
+                                               "- {name: sandgate, version: 0.1.0, condition: sandgate.enabled}\n", encoding="utf-8")
+            for enabled, expected in ((True, 1), (False, 0)):
+                (parent / "values.yaml").write_text(json.dumps({
+                    "global": {"imageRegistry": "r.example"}, "sandgate": {**SMALLEST, "enabled": enabled}}), encoding="utf-8")
+                status, text, error = helm("template", f"x{expected}", parent, "--namespace", NAMESPACE)
+                self.assertEqual(status, 0, error)
+                self.assertEqual(text.count("kind: Deployment"), expected)
+                self.assertEqual("image: \"r.example/runxhq/sandgate" in text, enabled)
 
     def test_pod(self):
         spec = pod(made())

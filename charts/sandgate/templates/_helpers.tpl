@@ -80,10 +80,28 @@ annotations:
 
 {{- define "sandgate.image" -}}
 {{- with .Values.image -}}
-{{- $name := ternary (printf "%s/%s" .registry .repository) .repository (ne .registry "") -}}
+{{- $registry := default .registry (default dict $.Values.global).imageRegistry -}}
+{{- $name := ternary (printf "%s/%s" $registry .repository) .repository (ne $registry "") -}}
 {{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) -}}
 {{- with .digest -}}@{{ . }}{{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* imagePullSecrets of the chart and of global, as a JSON list of {name}. */}}
+{{- define "sandgate.pullSecrets" -}}
+{{- $found := default list .Values.imagePullSecrets -}}
+{{- range (default dict .Values.global).imagePullSecrets -}}
+{{- $found = append $found (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- uniq $found | toJson -}}
+{{- end -}}
+
+{{- define "sandgate.nodeSelector" -}}
+{{- merge (dict) (default dict .Values.nodeSelector) (default dict (default dict .Values.global).nodeSelector) | toJson -}}
+{{- end -}}
+
+{{- define "sandgate.priorityClass" -}}
+{{- default .Values.priorityClassName (default dict .Values.global).priorityClassName -}}
 {{- end -}}
 
 {{/* "true" if the gate runs in this cluster. */}}
@@ -175,7 +193,7 @@ config.defaults.enforce is required, and the chart makes no namespace outside of
 with evidence.source directory the gate reads no labels of namespaces
 {{- else if and .Values.evidence.namespaces (not .Values.tests.namespace) -}}
 tests.namespace must name one of evidence.namespaces, with the label sandbox.runx.dev/enforce=none
-{{- else if and .Values.imagePullSecrets (not .Values.tests.namespace) -}}
+{{- else if and (include "sandgate.pullSecrets" . | fromJsonArray) (not .Values.tests.namespace) -}}
 tests.namespace must name a namespace that has the Secrets of imagePullSecrets, with the label sandbox.runx.dev/enforce=none
 {{- else -}}
 true
