@@ -282,6 +282,7 @@ class Starting(unittest.TestCase):
                     (count + 2, "", dict.fromkeys(("Requirements", "Baseline", "Exemption"), 2)),
                     (1, "SandboxExemption: {keys: [nobody]}", {"Exemption": 1}),
                     (1, "SandboxExemption: {keys: []}", {}),  # meant so: no exemption counts
+                    (1, "SandboxBaseline: {keys: []}", {}),
                     (1, "SandboxBaseline: {keys: [release-dev], threshold: 2}", {"Baseline": 1})):
                 with open(gate.path("gate.yaml"), encoding="utf-8") as file:
                     text = re.sub("keyring: .*\n", keys % (threshold, kinds), file.read())
@@ -293,6 +294,18 @@ class Starting(unittest.TestCase):
                 self.assertEqual(done.stderr.count("can be valid"), len(missing), done.stderr)
                 for kind, more in missing.items():
                     self.assertIn(short % ("Sandbox" + kind, more), done.stderr)
+
+    def test_check_refuses_baselines_that_are_needed_and_count_nowhere(self):
+        with Gate() as gate:
+            with open(gate.path("gate.yaml"), encoding="utf-8") as file:
+                text = re.sub("keyring: .*\n", "keyring: {directory: keyring, kinds: {SandboxBaseline: {keys: []}}}\n",
+                              file.read().replace("directory: evidence}", "directory: evidence, minBaselines: 1}"))
+            with open(gate.path("gate.yaml"), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run([SANDGATE, "serve", "--check", "--config", gate.path("gate.yaml")],
+                                  capture_output=True, text=True, timeout=30, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no SandboxBaseline can be valid", done.stderr)
 
     def test_what_needs_attention_is_a_line_of_readyz_and_a_metric(self):
         def health():

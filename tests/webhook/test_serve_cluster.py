@@ -239,6 +239,13 @@ class Confirm(Cluster):
         self.assert_denied(gate.ask(review(namespace="fresh", managed=False)), 403, "gate.annotation.missing")
         self.assertEqual(len(kube.asked_for("/api/v1/namespaces/fresh")), 1)
         self.assert_denied(gate.ask(review(namespace="nowhere")), 503, "the API server has no namespace nowhere")
+        # a controller under `controllers: warn` is denied nowhere
+        job = json.loads(review(namespace="nowhere"))
+        job["request"]["kind"] = {"group": "batch", "version": "v1", "kind": "Job"}
+        job["request"]["object"] = {"spec": {"template": job["request"]["object"]}}
+        said = gate.ask(json.dumps(job).encode())
+        self.assert_allowed(said)
+        self.assertEqual(said["auditAnnotations"]["outcome"], "undecided")
 
     def test_server_that_does_not_answer_in_time(self):
         kube, gate = self.running()

@@ -294,6 +294,8 @@ Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
     static struct metrics metrics;
     static const char *const lines[] = {
         "\nsandgate_watch_age_seconds 61.005\n",
+        "\nsandgate_watch_stale 1\n",
+        "\nsandgate_watch_failed_reads 9\n",
         "\nsandgate_watch_relists_total 2\n",
         "\nsandgate_watch_failures_total 3\n",
         "\nsandgate_confirmations_total 4\n",
@@ -305,6 +307,8 @@ Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
     };
     const struct cluster_status watch = {.ready = true,
                                          .last_event_age_msec = 61005,
+                                         .stale = true,
+                                         .failed_reads = 9,
                                          .relists = 2,
                                          .failures = 3,
                                          .confirmations = 4,

@@ -244,6 +244,15 @@ struct config *runtime_config(struct runtime *runtime)
     return config;
 }
 
+/* Whether the configuration says that no key counts for this kind, and needs no document of it. */
+static bool is_switched_off(const struct policy *policy, int kind)
+{
+    const struct policy_signers *signers = &policy->signers[kind];
+
+    return signers->keys_named && signers->keys.count == 0 &&
+           !(kind == EVIDENCE_BASELINE && policy->min_baselines > 0);
+}
+
 void runtime_read_trust(struct runtime *runtime, struct runtime_trust *ret_trust)
 {
     cleanup_config struct config *config = runtime_config(runtime);
@@ -254,7 +263,7 @@ void runtime_read_trust(struct runtime *runtime, struct runtime_trust *ret_trust
         unsigned most =
             keyring_most_signers(runtime->keyring, signers->keys_named ? &signers->keys : NULL);
 
-        if (most < signers->threshold && !(signers->keys_named && signers->keys.count == 0))
+        if (most < signers->threshold && !is_switched_off(&config->policy, kind))
             trust.missing[kind] = signers->threshold - most;
     }
     *ret_trust = trust;

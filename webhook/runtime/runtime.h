@@ -96,7 +96,7 @@ void runtime_stop_cluster(struct runtime *runtime);
 struct runtime_trust {
     size_t keys;
     /* how many different keys more the threshold of this kind needs than can count for it; 0: it
-     * can be met, or the configuration says that no key counts for the kind */
+     * can be met, or the configuration says that no key counts for the kind and needs none of it */
     unsigned missing[EVIDENCE_KIND_COUNT];
 };
 
