@@ -321,11 +321,18 @@ class Confirm(Cluster):
         self.assertEqual(gate.metric("sandgate_ready"), 0)
         self.assertEqual(other.ready(), (True, "ok"))
         self.assert_denied(gate.ask(review()), 503, "evidence.maxStaleSeconds")  # goes on
+        self.assertEqual((self.connection(gate), self.connection(other)), ("close", None))
         kube.start()
         gate.wait_until_ready()
         gate.wait(lambda: gate.metric("sandgate_watch_stale") == 0, "a list")
         self.assertEqual(gate.ready(), (True, "ok"))
         self.assert_allowed(gate.ask(review()))
+        self.assertIsNone(self.connection(gate))
+
+    def connection(self, gate):
+        """What an answer says about its connection: an open one brings further reviews, whatever the Service names."""
+        with Client(gate.port) as client:
+            return client.review(review(managed=False))[1].get("connection")
 
     def test_what_nothing_can_deny_is_allowed_while_cut_off(self):
         _, gate = self.cut_off()

@@ -20,9 +20,8 @@ void health_note_review(struct health_reviews *reviews, uint64_t now_msec)
         atomic_store(&reviews->first_msec, now_msec);
 }
 
-/* Whether the API server asks this gate and does not answer it: it is up, and the gate is cut off.
- * A read that failed before the first of the reviews says nothing: the API server can have been
- * away then. */
+/* The API server is up, and the gate is cut off. A read that failed before the first of the reviews
+ * says nothing: the API server can have been away then. */
 static bool is_cut_off(struct server_shared *shared, const struct cluster_status *status)
 {
     uint64_t now_msec = clock_age_msec();
@@ -41,6 +40,13 @@ static struct cluster_status look(const struct server_gate *gate)
     if (gate->look != NULL)
         gate->look(gate->runtime, &status);
     return status;
+}
+
+bool health_is_cut_off(struct server_shared *shared)
+{
+    const struct cluster_status status = look(&shared->gate);
+
+    return is_cut_off(shared, &status);
 }
 
 /* NULL: ready. */

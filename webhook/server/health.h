@@ -10,6 +10,7 @@
  */
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "webhook/metrics/metrics.h"
@@ -26,6 +27,11 @@ struct health_reviews {
 };
 
 void health_note_review(struct health_reviews *reviews, uint64_t now_msec);
+
+/* Whether the API server asks this gate and does not answer it. Then it is not ready, and closes
+ * each connection after its answer: a connection that stays open would bring further reviews,
+ * although the Service does not name this gate any more. */
+bool health_is_cut_off(struct server_shared *shared) __attribute__((nonnull));
 
 /* path is METRICS_PATH_HEALTHZ or METRICS_PATH_READYZ. Returns 200 or 503. The text ends with NUL:
  * `ok` and a line for each thing that needs attention, or the reason of the 503. */

@@ -159,9 +159,10 @@ static enum MHD_Result send_answer(struct request *request)
     metrics_count_request(shared->metrics, request->path, request->status);
     if (!request->head_only && request->answer.len > 0)
         connection_hold_head(request->connection);
+    request->close |= atomic_load(&shared->draining) ||
+                      (request->path == METRICS_PATH_VALIDATE && health_is_cut_off(shared));
     return request_send(request->connection->mhd, request->status, &request->answer,
-                        request->refused != 0 ? request->allow : NULL,
-                        request->close || atomic_load(&shared->draining));
+                        request->refused != 0 ? request->allow : NULL, request->close);
 }
 
 static enum MHD_Result begin(struct connection *connection, const char *url, const char *method,
