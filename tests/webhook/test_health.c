@@ -8,9 +8,8 @@
 
 #define SEC 1000u
 #define STALE_LINE                                                                                 \
-    "ok\nthe API server has sent nothing for longer than evidence.maxStaleSeconds: what "          \
-    "something "                                                                                   \
-    "could deny waits or is denied with code 503"
+    "ok\nthe API server has sent nothing for longer than evidence.maxStaleSeconds: requests that " \
+    "can be denied wait for it, or are denied with code 503"
 #define CUT_OFF                                                                                    \
     "not ready: the API server sends reviews, but this gate cannot read from it (the log has the " \
     "reason); other replicas decide until it can"

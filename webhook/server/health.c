@@ -77,8 +77,8 @@ static void write_attention(const struct server_gate *gate, const struct cluster
 {
     if (status->stale && status->ready)
         buffer_add(b, STR("\nthe API server has sent nothing for longer than "
-                          "evidence.maxStaleSeconds: what something could deny waits or is denied "
-                          "with code 503"));
+                          "evidence.maxStaleSeconds: requests that can be denied wait for it, or "
+                          "are denied with code 503"));
     if (gate->attend != NULL)
         gate->attend(gate->attend_context, b);
 }
