@@ -13,8 +13,9 @@ import time
 
 os.environ["CLUSTER_PROGRAM"] = sys.argv[1]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "k8s"))
-from api_server import certificates, forget_certificates  # noqa: E402
-from cluster_server import OWN, Api, Gate, evidence, namespace  # noqa: E402
+from api_server import certificate_file, certificates, forget_certificates  # noqa: E402
+from cluster_server import DOCUMENT, LABEL, OWN, Api, Gate, namespace  # noqa: E402
+from signer import Signer  # noqa: E402
 
 
 def memory(gate, name):
@@ -34,11 +35,15 @@ def fill(api, count):
     fields = [{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
                "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
                "fieldsV1": {"f:data": {".": {}, "f:sandbox.yaml": {}}, "f:metadata": {"f:annotations": {}}}}]
+    signer = Signer(certificate_file("signing-keys/release-dev.pem"))
     api.put("namespaces", namespace(OWN))
     for i in range(count):
-        thing = evidence("payments", "skill-%d-1.0.0" % i)
-        thing["metadata"].update(managedFields=fields, uid="c9fa11b1-e86d-558d-b818-%012d" % i)
-        api.put("configmaps", thing, silent=True)
+        document = DOCUMENT % ("skill-%d" % i)  # they differ: equal ones share their content
+        api.put("configmaps", {"metadata": {
+            "namespace": "payments", "name": "skill-%d-1.0.0" % i, "labels": {LABEL: "true"}, "managedFields": fields,
+            "uid": "c9fa11b1-e86d-558d-b818-%012d" % i,
+            "annotations": {"signature.sandbox.runx.dev/release-dev": signer.sign(document)}},
+            "data": {"sandbox.yaml": document}}, silent=True)
 
 
 def run(count, pages):

@@ -8,8 +8,6 @@ ConfigMaps are applied again one by one. The whole process is measured. Limits: 
 every round, and no growth from the first round to the last; with the most documents at most 1.3 times the CPU time of a
 request with the fewest. BENCH_SECONDS and BENCH_ROUNDS change the length.
 """
-import base64
-import ctypes
 import datetime
 import json
 import os
@@ -27,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "k8s"))
 from api_server import answer, certificate_file, certificates, forget_certificates  # noqa: E402
 from cluster_server import LABEL, OWN, Api, namespace  # noqa: E402
+from signer import Signer  # noqa: E402
 
 SKILL = "acme/report@1.4.0"
 MAX_ASKED = 1000  # skills
@@ -38,38 +37,6 @@ REVIEW = (HERE.parent / "captured" / "01-create-pod.json").read_text()
 MANAGED = [{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
             "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
             "fieldsV1": {"f:data": {".": {}, "f:sandbox.yaml": {}}, "f:metadata": {"f:annotations": {}}}}]
-
-
-class Datum(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_uint)]
-
-    @classmethod
-    def of(cls, data):
-        return cls(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data))
-
-
-class Signer:
-    """An Ed25519 key in GnuTLS, because 100,000 processes of openssl would take a quarter of an hour."""
-
-    def __init__(self, path):
-        self.library, self.key = ctypes.CDLL("libgnutls.so.30"), ctypes.c_void_p()
-        text = pathlib.Path(path).read_bytes()
-        self.call("gnutls_privkey_init", ctypes.byref(self.key))
-        self.call("gnutls_privkey_import_x509_raw", self.key, ctypes.byref(Datum.of(text)), 1, None, 0)
-        self.algorithm = self.library.gnutls_sign_get_id(b"EdDSA-Ed25519")
-        self.free = ctypes.CFUNCTYPE(None, ctypes.c_void_p).in_dll(self.library, "gnutls_free")
-
-    def call(self, name, *arguments):
-        code = getattr(self.library, name)(*arguments)
-        assert code == 0, (name, code)
-
-    def sign(self, document):
-        out = Datum()
-        self.call("gnutls_privkey_sign_data2", self.key, self.algorithm, 0, ctypes.byref(Datum.of(document.encode())),
-                  ctypes.byref(out))
-        signature = base64.b64encode(ctypes.string_at(out.data, out.size)).decode()
-        self.free(out.data)
-        return signature
 
 
 class ManyApi(Api):
