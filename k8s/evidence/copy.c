@@ -191,7 +191,7 @@ int evidence_copy(const struct evidence *facts, const struct evidence *owner,
     copy->owner = (struct evidence *)(uintptr_t)owner;
     if (copy->owner != NULL)
         refcount_take(&copy->owner->count);
-    copy->arena = arena;
+    copy->memory = arena.last; /* nothing is added to the arena: its other members are not needed */
     *ret_evidence = copy;
     return 0;
 }

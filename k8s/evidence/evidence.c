@@ -34,7 +34,7 @@ void evidence_unref(const struct evidence *evidence)
     if (shared == NULL || !refcount_drop(&shared->count))
         return;
     owner = shared->owner;
-    arena = shared->arena; /* the evidence itself is stored in its arena */
+    arena.last = shared->memory; /* the evidence itself is stored there */
     arena_release(&arena);
     evidence_unref(owner); /* an owner has none itself */
 }

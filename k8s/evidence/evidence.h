@@ -48,18 +48,20 @@ struct evidence {
     struct str digest;       /* "sha256:<hex>" of the document's bytes; absent without a document */
     struct str_list key_ids; /* of the signatures that verify, sorted bytewise */
     enum evidence_state state;
+    enum evidence_kind kind; /* of an invalid document: EVIDENCE_BASELINE or EVIDENCE_UNKNOWN */
     struct str
         reason; /* one sentence for people, without text of the document; absent when valid */
-    enum evidence_kind kind; /* of an invalid document: EVIDENCE_BASELINE or EVIDENCE_UNKNOWN */
 
     /* only set for valid documents and for those of another audience; a revoked document can be
      * unreadable */
     bool audiences_named;
-    struct str_list audiences;
     bool has_expires_at;
+    bool namespaces_named; /* requirements, baseline: false means any */
+    bool findings_named;   /* exemption: false waives the planner's codes and gate.evidence.* */
+    int max_age_days;      /* baseline; 0: not given */
+    struct str_list audiences;
     struct moment expires_at;
     struct str expires_at_text; /* as in the document, trimmed */
-    bool namespaces_named;      /* requirements, baseline: false means any */
     struct str_list namespaces;
     /* requirements, baseline: digests; includes the digest of an image_digest workload */
     struct str_list images;
@@ -73,7 +75,6 @@ struct evidence {
 
     /* EVIDENCE_BASELINE */
     const cJSON *baseline;
-    int max_age_days; /* 0: not given */
 
     /* EVIDENCE_EXEMPTION */
     struct {
@@ -82,14 +83,13 @@ struct evidence {
         struct str_list skill_refs, image_digests, users, service_accounts;
     } match;
     struct str exemption_reason;
-    bool findings_named; /* false: waives the planner's codes and gate.evidence.* */
     struct str_list findings;
 
     /* private to the files of this directory */
     const unsigned char (
         *key_identities)[KEYRING_IDENTITY_BYTES]; /* one for each item of key_ids */
-    struct evidence *owner; /* of the content; owned: one reference; NULL: this one */
-    struct arena arena;
+    struct evidence *owner;     /* of the content; owned: one reference; NULL: this one */
+    struct arena_block *memory; /* owned: the last block of an arena that holds this struct too */
     struct refcount count;
 };
 
