@@ -212,27 +212,31 @@ static void add_one(const struct place *place, struct evidence **evidence)
     place->copies->valid += class == VALID;
 }
 
-/* Whether there are valid documents without a record that all have room. */
-static bool has_room(const struct invalid_count *count)
+/* Whether the valid documents, with and without a record, are more than the limit. */
+static bool is_over(const struct invalid_count *count)
 {
-    return count->counted[VALID] > 0 && count->kept[VALID] + count->counted[VALID] <= limits[VALID];
+    return count->kept[VALID] + count->counted[VALID] > limits[VALID];
 }
 
 int cluster_invalid_replace(struct cluster *cluster, const struct evidence *before,
                             struct evidence **now)
 {
     struct place old_place = {0}, new_place = {0};
+    bool was_over = false;
     int r = *now != NULL ? make_place(cluster, *now, &new_place) : 0;
 
     if (r < 0)
         return r;
     if (before != NULL) {
         old_place = find_place(cluster, before);
+        was_over = is_over(old_place.count);
         remove_one(&old_place, before);
-        cluster->has_room |= has_room(old_place.count);
     }
     if (*now != NULL)
         add_one(&new_place, now);
+    /* only at the moment when they have room: the list itself changes the counts again */
+    if (was_over && !is_over(old_place.count) && old_place.count->counted[VALID] > 0)
+        cluster->has_room = true;
     if (old_place.copies == new_place.copies)
         old_place.copies = NULL; /* each is dropped once */
     if (old_place.count == new_place.count)

@@ -153,9 +153,18 @@ Test(cluster_records, valid_documents_are_limited_by_their_different_bytes)
     drop(records[8]);
     cr_expect(cluster.has_room, "both can be listed again");
     cr_expect_eq(rest_of("a").valid, 2, "and count until then");
-    drop(over);
-    drop(again);
+    /* the list puts each again, and must not begin anew for it */
+    cluster.has_room = false;
+    copy = put(over, make(EVIDENCE_BASELINE, EVIDENCE_VALID, "a", LIMIT));
+    evidence_unref(over);
+    cr_expect_eq(copy->name.len, 1);
+    cr_expect_eq(rest_of("a").valid, 1);
+    drop(records[9]);
+    over = put(again, make(EVIDENCE_BASELINE, EVIDENCE_VALID, "a", LIMIT));
+    evidence_unref(again);
+    cr_expect_eq(over->name.len, 1);
     cr_expect_eq(rest_of("a").valid, 0);
+    cr_expect_not(cluster.has_room);
 }
 
 Test(cluster_records, every_failing_allocation_leaves_the_counts)
