@@ -19,7 +19,7 @@ from values import CHART, leaves, rows, value_at
 
 ROOT = CHART.parents[1]
 MAX_COMMENT = 400
-NULL_HAS_A_MEANING = {"replicaCount"}
+NULL_HAS_A_MEANING = {"replicaCount", "autoscaling.targetCPUUtilizationPercentage"}
 
 
 def check_comments(text, tree):

@@ -106,9 +106,12 @@ class Reach(Case):
         self.assert_refused({"config": {"limits": {"maxBodyBytes": 16384}}})
 
     def test_a_quota_without_room_for_an_update(self):
-        sentence = "resourceQuota.pods must be more than replicaCount: an update starts a new gate before it stops an old one"
+        sentence = ("resourceQuota.pods must be more than the number of gates (replicaCount or autoscaling.maxReplicas): an update "
+                    "starts a new gate before it stops an old one")
         self.assert_refused({"resourceQuota": {"pods": 2}}, sentence)
         self.assert_refused({"resourceQuota": {"pods": 3}})
+        self.assert_refused({"resourceQuota": {"pods": 6}, "autoscaling": {"enabled": True}}, sentence)
+        self.assert_refused({"resourceQuota": {"pods": 7}, "autoscaling": {"enabled": True}})
         self.assert_refused({"resourceQuota": {"pods": 1}, "priorityClassName": "high"})
 
     def test_a_gate_outside_of_the_cluster_has_its_own_configuration(self):
@@ -166,6 +169,18 @@ class Certificates(Case):
                                    ({"caDuration": "1h", "issuerRef": {"name": "x"}},)):
             self.assert_refused({"tls": {"mode": "certManager", "certManager": values}}, *sentences)
         self.assertIn("minLength", refusal({"tls": {"mode": "certManager", "certManager": {"duration": ""}}})[0])
+
+
+class Scaling(Case):
+    def test_autoscaling(self):
+        for values, *sentences in (
+                ({"maxReplicas": 1}, "autoscaling.maxReplicas is less than autoscaling.minReplicas"),
+                ({"targetCPUUtilizationPercentage": None}, "autoscaling has no metric: set autoscaling.targetCPUUtilizationPercentage, "
+                                                           "targetMemoryUtilizationPercentage or metrics"),
+                ({"targetCPUUtilizationPercentage": None, "metrics": [{"type": "Pods"}]},)):
+            self.assert_refused({"autoscaling": {"enabled": True, **values}}, *sentences)
+        self.assert_refused({"autoscaling": {"enabled": True}, "resources": {"requests": {"cpu": None}}},
+                            "autoscaling by cpu needs resources.requests.cpu: the target is a share of it")
 
 
 class Names(Case):

@@ -348,6 +348,32 @@ class Pods(unittest.TestCase):
         self.assertEqual(spec["strategy"], {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}})
         self.assertEqual(made()["PodDisruptionBudget", "sandgate"]["spec"]["maxUnavailable"], 1)
 
+    def test_autoscaling(self):
+        items = made({"autoscaling": {"enabled": True, "targetMemoryUtilizationPercentage": 90, "behavior": {"scaleDown": {"policies": []}}}})
+        self.assertNotIn("replicas", items["Deployment", "sandgate"]["spec"])
+        share = {name: {"type": "Resource", "resource": {"name": name, "target": {"type": "Utilization", "averageUtilization": value}}}
+                 for name, value in (("cpu", 80), ("memory", 90))}
+        item = items["HorizontalPodAutoscaler", "sandgate"]
+        self.assertEqual((item["apiVersion"], item["spec"]), ("autoscaling/v2", {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "sandgate"},
+            "minReplicas": 2, "maxReplicas": 6, "metrics": [share["cpu"], share["memory"]],
+            "behavior": {"scaleDown": {"policies": []}}}))
+        self.assertNotIn(("HorizontalPodAutoscaler", "sandgate"), made())
+
+    def test_the_number_of_replicas_can_be_left_to_others(self):
+        self.assertNotIn("replicas", made({"replicaCount": None})["Deployment", "sandgate"]["spec"])
+
+    def test_defaults_of_the_api_are_not_rendered(self):
+        items = made()
+        self.assertNotIn("minReadySeconds", items["Deployment", "sandgate"]["spec"])
+        self.assertEqual(made({"minReadySeconds": 5})["Deployment", "sandgate"]["spec"]["minReadySeconds"], 5)
+        self.assertNotIn("dnsPolicy", pod(items))
+        self.assertEqual(pod(made({"dnsPolicy": "Default"}))["dnsPolicy"], "Default")
+        self.assertIs(pod(items)["enableServiceLinks"], False)
+        self.assertNotIn("enableServiceLinks", pod(made({"enableServiceLinks": True})))
+        self.assertNotIn("type", items["Service", "sandgate"]["spec"])
+        self.assertEqual(made({"service": {"type": "NodePort"}})["Service", "sandgate"]["spec"]["type"], "NodePort")
+
     def test_grace_period_covers_sleep_and_drain(self):
         self.assertEqual(pod(made({"preStopSleepSeconds": 10, "config": {"drainSeconds": 40}}))[
             "terminationGracePeriodSeconds"], 65)
@@ -693,6 +719,8 @@ class Notes(unittest.TestCase):
 
     def test_warnings(self):
         for more, warning in (({"replicaCount": 1}, "WARNING: replicaCount is 1: "),
+                              ({"replicaCount": None}, "WARNING: replicaCount is null, and a new Deployment has one gate: "),
+                              ({"autoscaling": {"enabled": True, "minReplicas": 1}}, "WARNING: autoscaling.minReplicas is 1: "),
                               ({"podDisruptionBudget": {"minAvailable": 2}}, "WARNING: podDisruptionBudget allows no eviction: "),
                               ({"podDisruptionBudget": {"minAvailable": "100%"}}, "WARNING: podDisruptionBudget allows no eviction: "),
                               ({"podDisruptionBudget": {"maxUnavailable": 0}}, "WARNING: podDisruptionBudget allows no eviction: "),

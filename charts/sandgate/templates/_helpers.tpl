@@ -104,6 +104,15 @@ annotations:
 {{- default .Values.priorityClassName (default dict .Values.global).priorityClassName -}}
 {{- end -}}
 
+{{/* The least number of gates, and the largest. Without replicaCount a new Deployment has one. */}}
+{{- define "sandgate.leastReplicas" -}}
+{{- .Values.autoscaling.enabled | ternary .Values.autoscaling.minReplicas (default 1 .Values.replicaCount) -}}
+{{- end -}}
+
+{{- define "sandgate.mostReplicas" -}}
+{{- .Values.autoscaling.enabled | ternary .Values.autoscaling.maxReplicas (default 1 .Values.replicaCount) -}}
+{{- end -}}
+
 {{/* "true" if the gate runs in this cluster. */}}
 {{- define "sandgate.runs" -}}
 {{- if not .Values.webhook.url -}}true{{- end -}}

@@ -92,8 +92,8 @@ value that says so. With keyring.existingConfigMap the chart does not know the k
 {{- if lt (int64 $v.config.limits.maxBodyBytes) 16384 -}}
 {{- $wrong = append $wrong "config.limits.maxBodyBytes is less than 16384: reviews of ordinary pods are larger, and all of them would be refused" -}}
 {{- end -}}
-{{- if and $v.resourceQuota.enabled (hasPrefix "system-" (include "sandgate.priorityClass" .)) (le (int $v.resourceQuota.pods) (int $v.replicaCount)) -}}
-{{- $wrong = append $wrong "resourceQuota.pods must be more than replicaCount: an update starts a new gate before it stops an old one" -}}
+{{- if and $v.resourceQuota.enabled (hasPrefix "system-" (include "sandgate.priorityClass" .)) (le (int $v.resourceQuota.pods) (include "sandgate.mostReplicas" . | int)) -}}
+{{- $wrong = append $wrong "resourceQuota.pods must be more than the number of gates (replicaCount or autoscaling.maxReplicas): an update starts a new gate before it stops an old one" -}}
 {{- end -}}
 {{- toJson $wrong -}}
 {{- end -}}

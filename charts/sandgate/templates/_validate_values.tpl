@@ -77,6 +77,27 @@ template here gives a list of sentences as JSON.
 {{- toJson $wrong -}}
 {{- end -}}
 
+{{- define "sandgate.validate.scaling" -}}
+{{- $wrong := list -}}
+{{- $resources := .Values.resources -}}
+{{- with .Values.autoscaling -}}
+{{- if .enabled -}}
+{{- if lt (int .maxReplicas) (int .minReplicas) -}}
+{{- $wrong = append $wrong "autoscaling.maxReplicas is less than autoscaling.minReplicas" -}}
+{{- end -}}
+{{- if not (or .targetCPUUtilizationPercentage .targetMemoryUtilizationPercentage .metrics) -}}
+{{- $wrong = append $wrong "autoscaling has no metric: set autoscaling.targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage or metrics" -}}
+{{- end -}}
+{{- range $resource, $target := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage -}}
+{{- if and $target (not (get (default dict $resources.requests) $resource)) -}}
+{{- $wrong = append $wrong (printf "autoscaling by %s needs resources.requests.%s: the target is a share of it" $resource $resource) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $wrong -}}
+{{- end -}}
+
 {{/* Names that would be rendered twice. */}}
 {{- define "sandgate.validate.names" -}}
 {{- $v := .Values -}}
