@@ -19,7 +19,7 @@ def path_of(item):
     group, kind = item["apiVersion"], item["kind"].lower()
     plural = kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
     base = f"/apis/{group}" if "/" in group else f"/api/{group}"
-    if kind in ("namespace", "clusterrole", "clusterrolebinding", "validatingwebhookconfiguration"):
+    if kind in ("namespace", "clusterrole", "clusterrolebinding", "flowschema", "validatingwebhookconfiguration"):
         return f"{base}/{plural}"
     return f"{base}/namespaces/{item['metadata'].get('namespace', NAMESPACE)}/{plural}"
 

@@ -68,7 +68,7 @@ class Objects(unittest.TestCase):
         self.assertEqual(items["ClusterRole", "sandgate"]["rules"], [
             {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": ["get", "list", "watch"]}])
 
-    CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "Namespace", "ValidatingWebhookConfiguration")
+    CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "FlowSchema", "Namespace", "ValidatingWebhookConfiguration")
 
     def test_every_object_names_its_namespace(self):
         everything = render("--values", CHART / "ci" / "everything-values.yaml")
@@ -465,6 +465,18 @@ class Permissions(unittest.TestCase):
             "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
             "tls": {"mode": "secret", "secret": {"name": "s"}}})), {})
 
+    def test_flow_schema(self):
+        item = made({"flowSchema": {"enabled": True}, "namespaceOverride": "gate", "serviceAccount": {"name": "own"}})["FlowSchema", "sandgate"]
+        self.assertEqual(item["apiVersion"], "flowcontrol.apiserver.k8s.io/v1")
+        self.assertNotIn("namespace", item["metadata"])
+        self.assertEqual(item["spec"], {
+            "priorityLevelConfiguration": {"name": "workload-high"}, "matchingPrecedence": 1000, "distinguisherMethod": {"type": "ByUser"},
+            "rules": [{"subjects": [{"kind": "ServiceAccount", "serviceAccount": {"name": "own", "namespace": "gate"}}],
+                       "resourceRules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"], "namespaces": ["*"], "clusterScope": True}]}]})
+        for more in ({}, {"flowSchema": {"enabled": True}, "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
+                          "tls": {"mode": "secret", "secret": {"name": "s"}}}):
+            self.assertNotIn(("FlowSchema", "sandgate"), made(more))
+
     def test_no_rbac_and_no_service_account_if_switched_off(self):
         items = made({"rbac": {"create": False}, "serviceAccount": {"create": False, "name": "given"}})
         self.assertEqual(self.permissions(items), {})
@@ -737,9 +749,18 @@ class Notes(unittest.TestCase):
             self.assertNotIn("WARNING", self.notes(more))
         self.assertIn("WARNING: webhook.caBundle is empty", self.notes({"webhook": {"url": "https://g.example/v"}}, base={}))
 
+    def test_what_else_a_cluster_needs_where_every_pod_is_judged(self):
+        for more in ({"floor": {"enforce": "required"}}, {"defaults": {"enforce": "required"}}):
+            notes = self.notes({"config": more, "webhook": {"excludeNamespaces": ["calico-system"]}})
+            self.assertIn("\nEvery pod outside of calico-system, kube-system, sandgate-system must have signed evidence.\n", notes)
+            self.assertIn("WARNING: also pods of network, DNS, storage and of another gate in this cluster", notes)
+        notes = self.notes({"config": {"floor": {"enforce": "required"}}, "evidence": {"namespaces": ["a"]}})
+        self.assertNotIn("WARNING", notes)
+        self.assertIn("Do not label the namespace of another gate in this cluster", self.notes())
+
     def test_judged_pods_and_reasons_for_no_test(self):
         self.assertIn("\nOnly in a, b: pods with sandbox.runx.dev/… annotations", self.notes({"evidence": {"namespaces": ["a", "b"]}}))
-        self.assertIn("\nEvery pod outside of kube-system and sandgate-system must have signed evidence.",
+        self.assertIn("\nEvery pod outside of kube-system, sandgate-system must have signed evidence.",
                       self.notes({"config": {"floor": {"enforce": "required"}}}))
         self.assertIn("webhook.enabled is false: the gate runs but receives no reviews.", self.notes({"webhook": {"enabled": False}}))
         self.assertIn("`helm test` has no test: config.floor would apply to its pod.",
