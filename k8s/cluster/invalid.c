@@ -18,7 +18,7 @@
 #include "k8s/cluster/internal.h"
 
 /* What a snapshot limits separately. */
-enum class { BROKEN_BASELINES, OTHERS, VALID, CLASS_COUNT };
+enum record_class { BROKEN_BASELINES, OTHERS, VALID, CLASS_COUNT };
 
 static const size_t limits[CLASS_COUNT] = {
     [BROKEN_BASELINES] = SNAPSHOT_MAX_INVALID_PER_NAMESPACE,
@@ -92,8 +92,10 @@ static void drop_empty(struct cluster *cluster, struct invalid_count *count)
     free_count(count);
 }
 
-static enum class class_of(const struct evidence *evidence) {
-    if (evidence->state == EVIDENCE_VALID) return VALID;
+static enum record_class class_of(const struct evidence *evidence)
+{
+    if (evidence->state == EVIDENCE_VALID)
+        return VALID;
     return evidence->kind == EVIDENCE_BASELINE && evidence->state == EVIDENCE_INVALID
                ? BROKEN_BASELINES
                : OTHERS;
@@ -109,7 +111,7 @@ static bool has_content(const struct evidence *evidence)
 struct place {
     struct invalid_count *count;
     struct cluster_copies *copies; /* NULL: its content is not shared */
-    enum class class;
+    enum record_class class;
 };
 
 static void drop_unused(struct cluster *cluster, const struct place *place)
@@ -120,7 +122,7 @@ static void drop_unused(struct cluster *cluster, const struct place *place)
         drop_empty(cluster, place->count);
 }
 
-static int make_anonymous(struct invalid_count *count, enum class class)
+static int make_anonymous(struct invalid_count *count, enum record_class class)
 {
     const struct evidence nameless = {.namespace_name = count->namespace_name, .name = STR("")};
 
@@ -160,11 +162,11 @@ static struct place find_place(const struct cluster *cluster, const struct evide
 }
 
 static bool is_anonymous(const struct place *place, const struct evidence *evidence,
-                         enum class *ret_class)
+                         enum record_class *ret_class)
 {
     for (size_t i = 0; i < CLASS_COUNT; i++) {
         if (evidence == place->count->anonymous[i]) {
-            *ret_class = (enum class)i;
+            *ret_class = (enum record_class)i;
             return true;
         }
     }
@@ -174,7 +176,7 @@ static bool is_anonymous(const struct place *place, const struct evidence *evide
 static void remove_one(const struct place *place, const struct evidence *evidence)
 {
     struct invalid_count *count = place->count;
-    enum class counted = OTHERS;
+    enum record_class counted = OTHERS;
     bool last = true; /* no copy with a record of this class is left */
 
     if (is_anonymous(place, evidence, &counted)) {
@@ -196,8 +198,8 @@ static void remove_one(const struct place *place, const struct evidence *evidenc
 static void add_one(const struct place *place, struct evidence **evidence)
 {
     struct invalid_count *count = place->count;
-    enum class class = place->class;
-    bool is_copy = class == VALID && place->copies->valid > 0;
+    enum record_class class = place->class;
+    bool is_copy = class == VALID && place->copies != NULL && place->copies->valid > 0;
 
     if (!is_copy && count->kept[class] >= limits[class]) {
         evidence_unref(*evidence);

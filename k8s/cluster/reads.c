@@ -187,8 +187,9 @@ static void put_back(struct cluster *cluster, struct cluster_read *read)
                 w->reads[i] = other;
         }
     }
-    while (*at != read)
+    while (*at != NULL && *at != read)
         at = &(*at)->next;
+    assert(*at == read);
     *at = read->next;
     while (*at != NULL)
         at = &(*at)->next;

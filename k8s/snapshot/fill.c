@@ -129,6 +129,7 @@ static int drop_copies(struct snapshot *snapshot, struct snapshot_given *given)
             continue;
         }
         r = find_rest(snapshot, evidence, &rest);
+        assert(r < 0 || rest != NULL);
         if (r == 0)
             rest->copies++;
         evidence_unref(evidence);

@@ -273,9 +273,12 @@ static int make(const struct snapshot_group *group, const struct snapshot_baseli
     size_t count = base->count + group->count;
     const struct evidence **items = arena_alloc(arena, count, sizeof(*items));
     cJSON *baseline = NULL;
-    int r = items != NULL ? 0 : -ENOMEM;
+    int r = 0;
 
-    for (size_t i = 0; i < base->count && r == 0; i++)
+    if (items == NULL)
+        return -ENOMEM;
+    assert(base->count == 0 || base->items != NULL);
+    for (size_t i = 0; i < base->count; i++)
         items[i] = base->items[i];
     for (size_t i = 0; i < group->count && r == 0; i++) {
         const struct evidence *one = group->items[i];
