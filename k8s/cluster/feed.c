@@ -253,6 +253,7 @@ static int begin_call(struct cluster_feed *feed, uint64_t now_msec)
     assert(feed->call == NULL);
     feed->error = 0;
     feed->byte_msec = clock_age_msec();
+    reflector_sent(feed->reflector);
     return api_loop_start(feed->cluster->loop, &request, take_end, &feed->call);
 }
 

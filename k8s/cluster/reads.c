@@ -106,6 +106,15 @@ static int take_bytes(void *context, const char *bytes, size_t count)
     return read->error;
 }
 
+/* The read waits again, until the list that it overlapped is complete. */
+static void wait_again(struct cluster_read *read)
+{
+    reflector_merge_free(read->merge);
+    read->merge = NULL;
+    read->error = 0;
+    read->call = NULL;
+}
+
 static void take_end(void *context, int result, const struct api_reply *reply)
 {
     struct cluster_read *read = context;
@@ -117,7 +126,12 @@ static void take_end(void *context, int result, const struct api_reply *reply)
         r = reflector_merge_end(read->merge);
     else if (r == 0 && !is_none)
         r = -EIO;
-    cluster_note_read(cluster, result == 0 && (is_none || reply->status == HTTP_OK));
+    cluster_note_read(cluster,
+                      r == -EAGAIN || (result == 0 && (is_none || reply->status == HTTP_OK)));
+    if (r == -EAGAIN) {
+        wait_again(read);
+        return;
+    }
     if (r == 0 && clock_msec() < read->begun_msec + CLUSTER_LONG_READ_MSEC)
         cluster_share_note_fast(cluster, read);
     if (r < 0)
@@ -173,14 +187,11 @@ static void put_back(struct cluster *cluster, struct cluster_read *read)
     struct cluster_read **at = &cluster->reads;
 
     api_loop_drop(cluster->loop, read->call);
-    reflector_merge_free(read->merge);
-    read->merge = NULL;
-    read->error = 0;
+    wait_again(read);
     if (other == NULL && cluster_reads_remaining(cluster, true) == 0) {
         end_read(cluster, read, -EBUSY);
         return;
     }
-    read->call = NULL;
     for (struct cluster_waiter *w = cluster->waiters; other != NULL && w != NULL; w = w->next) {
         for (size_t i = 0; i < 2; i++) {
             if (w->reads[i] == read)

@@ -114,10 +114,12 @@ static bool is_in_progress(const struct cluster *cluster, const struct cluster_r
     return false;
 }
 
-/* Whether the read could begin if a slot were free. */
+/* Whether the read could begin if a slot were free. It waits for the end of a list, which it must
+ * not overlap. */
 static bool waits_for_slot(const struct cluster *cluster, const struct cluster_read *read)
 {
-    return read->call == NULL && !is_in_progress(cluster, read) &&
+    return read->call == NULL && !reflector_listing(read->feed->reflector) &&
+           !is_in_progress(cluster, read) &&
            (!read->slow || count_in_progress(cluster, true) < CLUSTER_MAX_SLOW_CONFIRMING);
 }
 

@@ -51,8 +51,8 @@ enum reflector_source { REFLECTOR_BY_LIST = 1, REFLECTOR_BY_WATCH, REFLECTOR_BY_
 
 struct reflector_change {
     enum reflector_source source;
-    uint64_t since; /* reflector_known.changes when the list or merge began */
-    uint64_t round; /* number of the list */
+    uint64_t since; /* a merge: reflector_known.changes when it began */
+    uint64_t round; /* a list: its number; a merge: the number of lists begun before it */
     bool again;     /* a list: put objects of a known version too */
 };
 
@@ -82,7 +82,7 @@ struct reflector_call {
 
 /* A list in progress: one or more pages, or the initial events of a watch. */
 struct reflector_listing {
-    bool begun;
+    bool begun;                     /* its first request was sent */
     struct reflector_change change; /* for its objects */
     bool whole;                     /* without pages */
     char *token; /* `continue` of the last page; owned; NULL: before the first page */

@@ -3,7 +3,11 @@
  * known - the known objects, and the rules by which a list, the watch and a merge change them.
  *
  * Versions cannot be ordered, only compared for equality. So the order of changes is taken from a
- * count of changes: what changed after a list or merge began is newer than its content.
+ * count of changes: what the watch changed after a merge began is newer than its content. A list
+ * and a merge never overlap (merge.c), so a list wins over each merge before it: where the merge is
+ * newer, the watch that follows the list brings that version again. The other way round, the watch
+ * would begin behind the version that it is expected to reach, and the object would never change
+ * again.
  */
 #define _GNU_SOURCE /* tdestroy() */
 #include <assert.h>
@@ -82,8 +86,6 @@ static bool is_known(struct reflector_entry *entry, struct str version,
     switch (change.source) {
     case REFLECTOR_BY_LIST:
         entry->round = change.round;
-        if (entry->ahead && entry->changed > change.since)
-            return true; /* the merge began after the list */
         entry->ahead = false;
         return same && !change.again;
     case REFLECTOR_BY_WATCH:
@@ -212,7 +214,7 @@ void reflector_known_sweep(struct reflector_known *known, const struct reflector
     for (size_t i = 0; i < count; i++) {
         struct reflector_entry *next = entry->next;
 
-        if (entry->round != list.round && !(entry->ahead && entry->changed > list.since))
+        if (entry->round != list.round)
             drop_entry(known, sink, entry);
         entry = next;
     }

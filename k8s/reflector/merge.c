@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge - merges a read beside the watch into the known objects. */
+/*
+ * merge - merges a read beside the watch into the known objects.
+ *
+ * Not while a list is in progress, and nothing that was requested before the end of a list: neither
+ * of the two could be known to be newer.
+ */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +13,7 @@
 
 struct reflector_merge {
     struct reflector *reflector;
+    bool in_list; /* it began while a list was in progress */
     struct reflector_change change;
     struct reflector_list list;
 };
@@ -19,19 +25,30 @@ int reflector_merge_new(struct reflector *reflector, struct reflector_merge **re
     if (merge == NULL)
         return -ENOMEM;
     merge->reflector = reflector;
+    merge->in_list = reflector->listing.begun;
     merge->change = (struct reflector_change){
         .source = REFLECTOR_BY_MERGE,
         .since = reflector->known.changes,
+        .round = reflector->rounds,
     };
     reflector_known_open(&reflector->known);
     *ret_merge = merge;
     return 0;
 }
 
+static bool overlaps_list(const struct reflector_merge *merge)
+{
+    const struct reflector *reflector = merge->reflector;
+
+    return merge->in_list || reflector->listing.begun || reflector->rounds != merge->change.round;
+}
+
 static int take_item(void *context, struct str item)
 {
     struct reflector_merge *merge = context;
 
+    if (overlaps_list(merge))
+        return -EAGAIN;
     return reflector_read_item(merge->reflector, item, merge->change);
 }
 
@@ -45,7 +62,8 @@ int reflector_merge_end(struct reflector_merge *merge)
     cleanup_arena struct arena arena = {0};
     struct str text = reflector_text_str(&merge->list.head);
     struct reflector_head head = {0};
-    int r = reflector_read_head(merge->reflector, text, &arena, &head);
+    int r =
+        overlaps_list(merge) ? -EAGAIN : reflector_read_head(merge->reflector, text, &arena, &head);
 
     if (r == 0 && !head.has_items) /* one object */
         r = reflector_read_item(merge->reflector, text, merge->change);

@@ -126,7 +126,6 @@ static void begin_listing(struct reflector *reflector)
     listing->begun = true;
     listing->change = (struct reflector_change){
         .source = REFLECTOR_BY_LIST,
-        .since = reflector->known.changes,
         .round = ++reflector->rounds,
         .again = reflector->again,
     };
@@ -201,8 +200,6 @@ int reflector_next(struct reflector *reflector, uint64_t now_msec, struct reflec
     task.path = make_path(reflector, &task);
     if (!str_present(task.path))
         return -ENOMEM;
-    if (reflector->must_list)
-        begin_listing(reflector);
     assert(task.step == REFLECTOR_LIST || task.step == REFLECTOR_WATCH);
     reflector->call.step = task.step;
     reflector->call.initial_events = reflector->must_list && task.step == REFLECTOR_WATCH;
@@ -275,8 +272,15 @@ static int take_lines(struct reflector *reflector, struct str bytes, uint64_t no
     return 0;
 }
 
+void reflector_sent(struct reflector *reflector)
+{
+    if (reflector->call.step == REFLECTOR_LIST || reflector->call.initial_events)
+        begin_listing(reflector);
+}
+
 int reflector_bytes(struct reflector *reflector, struct str bytes, uint64_t now_msec)
 {
+    reflector_sent(reflector);
     if (reflector->call.step == REFLECTOR_LIST)
         return reflector_list_bytes(&reflector->call.page, bytes, take_item, reflector);
     if (reflector->call.step == REFLECTOR_WATCH && reflector->call.error_code == 0)

@@ -94,6 +94,9 @@ void reflector_free(struct reflector *reflector);
 int reflector_next(struct reflector *reflector, uint64_t now_msec, struct reflector_task *ret_task)
     __attribute__((warn_unused_result, nonnull));
 
+/* The request is sent now, after its pause. While a list is in progress, merges are refused. */
+void reflector_sent(struct reflector *reflector) __attribute__((nonnull));
+
 /* Bytes of a response with status 200, in pieces of any size. */
 int reflector_bytes(struct reflector *reflector, struct str bytes, uint64_t now_msec)
     __attribute__((warn_unused_result, nonnull));
@@ -118,7 +121,8 @@ void reflector_relist(struct reflector *reflector, enum reflector_relist how)
 
 /* Whether at least one list was complete. */
 bool reflector_listed(const struct reflector *reflector);
-/* Whether a list is in progress: the known objects are a mixture of two states. */
+/* Whether a list is in progress, from its first request to its end: the known objects are a mixture
+ * of two states. */
 bool reflector_listing(const struct reflector *reflector);
 /* Time of the last event, bookmark or complete list. 0: none yet. */
 uint64_t reflector_last_event_msec(const struct reflector *reflector);
@@ -140,7 +144,10 @@ int reflector_each(struct reflector *reflector,
  * Merges a separate read (of a list or of one object) into the known objects: puts those with a new
  * version. Does not change the version of the watch, and drops nothing. An object that the watch
  * changed or dropped since the read began stays in the state of the watch. An object from the read
- * stays until the watch or a later list has reached the same version.
+ * stays until the watch has reached the same version, or until a later list.
+ *
+ * -EAGAIN: a list is or was in progress since the read began, or too many objects were dropped:
+ * read again after the list.
  */
 struct reflector_merge;
 /* Called before the read is requested. */
@@ -148,7 +155,7 @@ int reflector_merge_new(struct reflector *reflector, struct reflector_merge **re
     __attribute__((warn_unused_result, nonnull));
 int reflector_merge_bytes(struct reflector_merge *merge, struct str bytes)
     __attribute__((warn_unused_result, nonnull));
-/* The response is complete. -EAGAIN: too many objects were dropped meanwhile; read again. */
+/* The response is complete. */
 int reflector_merge_end(struct reflector_merge *merge) __attribute__((warn_unused_result, nonnull));
 /* Must be called before reflector_free(). NULL is allowed. */
 void reflector_merge_free(struct reflector_merge *merge);

@@ -450,6 +450,59 @@ class Confirming(unittest.TestCase):
             self.assertEqual(gate.results("t")[0]["result"], -errno.ESHUTDOWN)
 
 
+class Overlap(unittest.TestCase):
+    """A read beside the watch and a list never overlap: neither could be known to be newer, and the object would never
+    change again where the older one wins."""
+
+    def test_a_read_waits_for_the_end_of_a_list(self):
+        release = threading.Event()
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: release.wait(20) and None if "limit" in r.query else None
+            gate.question("fresh", "", "f")
+            gate.until(lambda: len([p for p in api.paths("/configmaps?") if "limit=" in p]) == 2)
+            gate.question("evidence", "payments", "e")
+            time.sleep(0.3)
+            self.assertEqual(api.reads(), [])
+            api.put("configmaps", evidence("payments", "late"), silent=True)
+            release.set()
+            self.assertEqual(gate.results("f")[0]["result"], 0)
+            self.assertEqual(gate.results("e")[0]["result"], 0)
+            self.assertEqual(len([p for p in api.reads() if "/payments/" in p]), 1)
+            self.assertIn("payments/late", gate.evidence())
+
+    def test_a_read_that_a_list_overtakes_is_repeated_after_it(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hold.clear()
+            api.put("configmaps", evidence("payments", "late"), silent=True)
+            gate.question("evidence", "payments", "e", msec=20000)
+            gate.until(lambda: len(api.reads()) == 2)
+            gate.question("fresh", "", "f")
+            self.assertEqual(gate.results("f")[0]["result"], 0)
+            api.hold.set()
+            self.assertEqual(gate.results("e")[0]["result"], 0)
+            self.assertEqual(len([p for p in api.reads() if "/payments/" in p]), 2)
+            self.assertIn("payments/late", gate.evidence())
+
+    def test_what_changes_after_a_read_in_the_pause_before_a_list_counts(self):
+        with world() as api, Gate(api).ready() as gate:
+            gate.until(lambda: len(api.watches) == 2)
+            api.hook = lambda r: refusal(500, "etcdserver: leader changed") if "limit" in r.query else None
+            with api.lock:
+                api.version += 1
+                api.oldest = api.version  # the watches cannot continue
+            api.cut()
+            gate.until(lambda: len([p for p in api.paths("/configmaps?") if "limit=" in p]) == 3)
+            api.put("configmaps", evidence("payments", "late"))
+            gate.question("evidence", "payments", "e", msec=20000)
+            self.assertEqual(gate.results("e")[0]["result"], 0)
+            self.assertIn("payments/late", gate.evidence())
+            api.delete("configmaps", "payments", "late")
+            api.hook = lambda r: None
+            gate.until(lambda: "payments/late" not in gate.evidence(), 60)
+
+
 class Shares(unittest.TestCase):
     """No namespace holds up the reads of the others. The clock stands still, and moves in steps."""
 

@@ -98,20 +98,55 @@ Test(reflector_merge, older_events_do_not_overwrite_a_merge)
     cr_expect_str_eq(rsite_store(), "a=8 b=1");
 }
 
-Test(reflector_merge, a_list_started_before_a_merge_does_not_undo_it)
+/* A list is planned long before it is sent: after a failure, a pause is between. What changes in
+ * this pause after the merge comes by the list, and the watch begins after it. */
+Test(reflector_merge, a_list_wins_over_a_merge_before_it)
 {
     rsite_listed();
     rsite_answer(STR(RSITE_GONE));
+    rsite_fail(503, "", 0);
+    cr_assert_str_eq(rsite_next(), "list paused");
+    merge_end(merge_begin(), "a=105:5 y=106:6 z=107:7");
+    cr_expect_str_eq(rsite_store(), "a=5 b=1 y=6 z=7");
+    reflector_sent(rsite.reflector);
+    cr_assert_eq(rsite_bytes(rsite_list("110", "", "a=108:8 y=106:6")), 0);
+    rsite_end();
+    cr_expect_str_eq(rsite_store(), "a=8 y=6");
+    cr_assert_str_eq(rsite_next(), "watch 110 paused"); /* the time of this test stands still */
+    rsite_send("MODIFIED", "a=111:1");
+    rsite_send("DELETED", "y=112:6");
+    cr_expect_str_eq(rsite_store(), "a=1");
+}
+
+static void expect_again(struct reflector_merge *merge, const char *items)
+{
+    int r = reflector_merge_bytes(merge, rsite_list("900", "", items));
+
+    cr_expect_eq(r == 0 ? reflector_merge_end(merge) : r, -EAGAIN);
+    reflector_merge_free(merge);
+}
+
+/* Neither of the two could be known to be newer. */
+Test(reflector_merge, a_merge_that_overlaps_a_list_is_refused)
+{
+    struct reflector_merge *before = NULL, *during = NULL;
+
+    rsite_listed();
+    rsite_answer(STR(RSITE_GONE));
+    before = merge_begin();
     cr_assert_str_eq(rsite_next(), "list");
-    merge_end(merge_begin(), "a=105:5 z=107:7");
+    reflector_sent(rsite.reflector);
+    expect_again(merge_begin(), "a=105:5 z=107:7");
+    expect_again(merge_begin(), "");
+    during = merge_begin();
     cr_assert_eq(rsite_bytes(rsite_list("104", "", "a=90:1 b=91:1")), 0);
     rsite_end();
+    expect_again(before, "a=105:5 z=107:7");
+    expect_again(during, "a=105:5 z=107:7");
+    cr_expect_str_eq(rsite_store(), "a=1 b=1");
+    cr_assert_str_eq(rsite_next(), "watch 104");
+    merge_end(merge_begin(), "a=105:5 z=107:7");
     cr_expect_str_eq(rsite_store(), "a=5 b=1 z=7");
-    rsite_answer(STR(RSITE_GONE));
-    rsite_fail_with(0);
-    reflector_relist(rsite.reflector, REFLECTOR_LATEST);
-    rsite_answer(rsite_list("110", "", "a=106:6"));
-    cr_expect_str_eq(rsite_store(), "a=6");
 }
 
 Test(reflector_merge, an_incomplete_merge_is_rejected)
