@@ -28,7 +28,8 @@ class Admitted(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(os.environ["KUBECONFIG"])
-        tests = [item["metadata"]["namespace"] for values in VALUE_SETS for item in render("--values", values) if item["kind"] == "Job"]
+        tests = [item["metadata"]["namespace"] for values in VALUE_SETS for item in render(
+            "--values", values, namespace=NAMESPACE) if item["kind"] == "Job"]
         for name in sorted({NAMESPACE, "payments", "ledger", *tests}):
             cls.cluster.make_namespace(name)
 
