@@ -334,6 +334,10 @@ class Pods(unittest.TestCase):
         self.assertEqual([(c["topologyKey"], c["whenUnsatisfiable"]) for c in spec["topologySpreadConstraints"]], [
             ("topology.kubernetes.io/zone", "ScheduleAnyway"), ("kubernetes.io/hostname", "ScheduleAnyway")])
 
+    def test_ids_of_users_can_be_left_to_openshift(self):
+        spec = pod(made({"podSecurityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}}))
+        self.assertEqual(spec["securityContext"], {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}})
+
     def test_token_only_where_needed(self):
         directory = {"evidence": {"source": "directory", "directory": "/e"}}
         secret = {"tls": {"mode": "secret", "secret": {"name": "s"}}, "webhook": {"caBundle": CA}}

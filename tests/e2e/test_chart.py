@@ -92,7 +92,7 @@ class Chart(Case):
     def test_a_namespace_with_the_name_of_the_tests_is_refused_and_keeps_what_is_in_it(self):
         into = self.team("second")
         words = ("second", CHART, "--namespace", into, "--values", self.values({}))
-        made = [each for each in yaml.safe_load_all(self.control.helm("template", *words).out) if each]
+        made = [each for each in yaml.safe_load_all(self.control.helm("template", *words, "--kube-version", self.world.version).out) if each]
         name = next(each["metadata"]["name"] for each in made if each["kind"] == "Namespace")
         self.api.post("/api/v1/namespaces", namespace(name))
         self.addCleanup(self.api.delete, f"/api/v1/namespaces/{name}")
