@@ -132,3 +132,14 @@ class Moves(Case):
                 self.assertLess(took, FAILING_SECONDS)
                 if mode == "secret" or (before, mode) == ("certManager", "self"):  # caBundle has both CAs
                     self.assertEqual(failed, [])
+
+    def test_helm_rollback_moves_back(self):
+        words = ("-n", self.gate.namespace, "rollback", self.gate.name, "--wait", "--timeout", "120s")
+        with Issuing(self.api, self.gate, self.issuing):
+            for mode, back in (("certManager", ()), ("secret", ()), ("self", (FORCE,))):  # from self; the last one back to secret
+                if mode == "self":
+                    self.move("secret")
+                self.move(mode)
+                done = self.control.helm(*words, *back, seconds=180)
+                self.assertEqual(done.status, 0, f"back from {mode}: {done.said}")
+                eventually(self.answers, f"an answer after the way back from {mode}", seconds=60)
