@@ -183,6 +183,23 @@ class Scaling(Case):
                             "autoscaling by cpu needs resources.requests.cpu: the target is a share of it")
 
 
+class Lists(Case):
+    """Members of free lists and maps that templates read."""
+
+    def test_members_that_templates_read(self):
+        log = {"config": {"decisionLog": {"path": "/x/y"}}}
+        for more, where in (({"extraVolumes": [{}]}, "at '/extraVolumes/0': missing property 'name'"),
+                            ({"extraContainers": [{"name": 7}]}, "at '/extraContainers/0/name': got number, want string"),
+                            (merged(log, {"extraVolumeMounts": [{"name": "a"}]}), "at '/extraVolumeMounts/0': missing property 'mountPath'"),
+                            (merged(log, {"extraVolumeMounts": [{"name": "a", "mountPath": 7}]}),
+                             "at '/extraVolumeMounts/0/mountPath': got number, want string"),
+                            ({"updateStrategy": {"rollingUpdate": "x"}, "hostNetwork": True},
+                             "at '/updateStrategy/rollingUpdate': got string, want null or object"),
+                            ({"resources": {"limits": "x"}}, "at '/resources/limits': got string, want null or object")):
+            with self.subTest(where):
+                self.assertEqual(refusal(more), [where])
+
+
 class Names(Case):
     def test_what_would_be_rendered_twice(self):
         mark = "sandgate.runx.dev/restart-on-change"
