@@ -87,12 +87,19 @@ class Document:
         """Signatures first, then revocation, form and audience."""
         need(self.keys, "no key verifies")
         need(len(self.bytes) <= MAX_DOCUMENT_BYTES, "over 64 KiB")
-        tree = read_either(decode(self.bytes))
+        revoked = self.digest in config["evidence"]["revoked"]
+        try:
+            tree = read_either(decode(self.bytes))
+        except Unreadable:
+            if not revoked:
+                raise
+            self.state, self.reason = "absent", "revoked"  # revoking works whether it reads or not
+            return
         need(isinstance(tree, dict), "no object")
         self.kind = tree.get("kind")
         need(isinstance(self.kind, str) and self.kind in SCHEMAS, "another kind")
         need(self.distinct_keys(config) >= threshold(config, self.kind), "too few keys")
-        if self.digest in config["evidence"]["revoked"]:
+        if revoked:
             self.state, self.reason = "absent", "revoked"
             return
         self.read_fields(tree)
