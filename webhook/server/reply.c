@@ -19,8 +19,8 @@ static struct answer_text copy_text(struct str text, const char *type)
 {
     struct answer_text answer = {.type = type, .len = text.len};
 
-    answer.ptr = malloc(text.len);
-    if (answer.ptr != NULL)
+    answer.ptr = malloc(text.len + 1);
+    if (answer.ptr != NULL && text.len > 0)
         memcpy(answer.ptr, text.ptr, text.len);
     return answer;
 }
