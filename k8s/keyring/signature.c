@@ -21,6 +21,7 @@ _Static_assert(SIGNATURE_IDENTITY_BYTES == DIGEST_BYTES, "an identity is a diges
 #define ED25519_POINT_BYTES 32
 #define ED25519_SIGN_BIT 0x80 /* of x, in the last byte of a point */
 #define RSA_MIN_EXPONENT 3
+#define RSA_MAX_EXPONENT_BYTES 32 /* FIPS 186: below 2^256 */
 
 enum key_kind {
     KEY_NONE = 0,
@@ -90,13 +91,15 @@ static bool are_pss_limits_supported(gnutls_pubkey_t pubkey)
     return supported;
 }
 
-/* With such an exponent anybody can make a signature that verifies. The number has no leading
- * zeros. */
+/* With such an exponent anybody can make a signature that verifies, or could: a very large one can
+ * be chosen so that it has no effect, and so that one private key has several. The number has no
+ * leading zeros. */
 static bool is_weak_exponent(const gnutls_datum_t *exponent)
 {
     unsigned char last = exponent->size > 0 ? exponent->data[exponent->size - 1] : 0;
 
-    return last % 2 == 0 || (exponent->size == 1 && last < RSA_MIN_EXPONENT);
+    return last % 2 == 0 || (exponent->size == 1 && last < RSA_MIN_EXPONENT) ||
+           exponent->size > RSA_MAX_EXPONENT_BYTES;
 }
 
 /*
@@ -137,8 +140,9 @@ static int read_rsa(struct signature_key *key, bool pss, unsigned bits, const ch
         0)
         return -EIO;
     if (is_weak_exponent(&exponent)) {
-        *reterr_what = "an RSA key whose exponent is even or below 3, for which anybody can sign; "
-                       "create a new key";
+        *reterr_what =
+            "an RSA key whose exponent is even, below 3 or over 256 bits, for which anybody "
+            "can sign; create a new key";
         return -EBADMSG;
     }
     if (pss && forget_pss_limits(key, &modulus, &exponent) < 0)

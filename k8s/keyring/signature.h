@@ -11,8 +11,8 @@
  *         P-384 with SHA-384
  *   RSA of 2,048 bits or more,     SHA-256; PKCS#1 v1.5 or PSS (MGF1 with SHA-256, salt of 32
  *         RSA-PSS                  bytes); a key of type RSA-PSS: PSS only
- * Refused are keys for which anybody can sign: RSA exponents that are even or below 3, Ed25519
- * points of small order.
+ * Refused are keys for which anybody can sign: RSA exponents that are even, below 3 or over
+ * 256 bits, Ed25519 points of small order. The modulus is not examined.
  *
  * Errors     -EBADMSG the key cannot be read or is of an unsupported kind (*reterr_what: static
  *            text with the cause and the remedy), -EIO the crypto library failed, -ENOMEM. A

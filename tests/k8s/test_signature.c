@@ -72,6 +72,7 @@ Test(signature, signatures_of_openssl_verify_as_the_contract_requires)
         {"rsa-pkcs1.sig", "rsa.pem", true},
         {"rsa3072-pkcs1.sig", "rsa3072.pem", true},
         {"rsa-pkcs1.sig", "rsa3072.pem", false},
+        {"rsa-pkcs1.sig", "rsa-exponent-256-bits.pem", false}, /* the longest: it reads */
         {"rsa-pss.sig", "rsa.pem", true},
         {"rsapss-salt32.sig", "rsapss-salt32.pem", true},
         {"rsapss-salt20.sig", "rsapss-salt20.pem", true}, /* 20 is the least salt of the key */
@@ -152,7 +153,7 @@ Test(signature, other_kinds_of_keys_are_rejected_with_a_reason)
 Test(signature, keys_that_anybody_can_sign_for_are_rejected)
 {
     static const char *const names[] = {"rsa-exponent-1.pem", "rsa-exponent-2.pem",
-                                        "rsa-exponent-65536.pem"};
+                                        "rsa-exponent-65536.pem", "rsa-exponent-large.pem"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct signature_key *key = NULL;
@@ -160,8 +161,8 @@ Test(signature, keys_that_anybody_can_sign_for_are_rejected)
 
         cr_expect_eq(read_key(names[i], &key, &what), -EBADMSG, "%s", names[i]);
         cr_expect_str_eq(what,
-                         "an RSA key whose exponent is even or below 3, for which anybody can "
-                         "sign; create a new key");
+                         "an RSA key whose exponent is even, below 3 or over 256 bits, for which "
+                         "anybody can sign; create a new key");
         cr_expect_null(key);
     }
 }

@@ -82,8 +82,9 @@ class Key:
         bits = re.search(r"Public-Key: \((\d+) bit\)", about)
         if "Modulus" not in about or int(bits.group(1)) < MIN_RSA_BITS:
             raise Refused("another kind of key")
-        exponent = int(re.search(r"Exponent: (\d+)", about).group(1))
-        if exponent < 3 or exponent % 2 == 0:
+        found = re.search(r"Exponent: (\d+)|Exponent:\s*((?:[0-9a-f]{2}[:\s]*)+)", about)
+        exponent = int(found.group(1) or re.sub(r"[:\s]", "", found.group(2)), 10 if found.group(1) else 16)
+        if exponent < 3 or exponent % 2 == 0 or exponent >= 2**256:
             raise Refused("a key that anybody can sign for")
         pss = [["-digest", "sha256"] + PSS]
         return pss if "PSS parameter restrictions" in about else [["-digest", "sha256"]] + pss
