@@ -107,13 +107,18 @@ class Chart(Case):
         self.control.helm("-n", into, "uninstall", "second", "--ignore-not-found")
         self.assertEqual(self.api.get(f"{path}/precious")["metadata"]["uid"], before)
 
+    def scale_up(self, deployment):
+        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=2")
+        self.control.must("-n", self.gate.namespace, "rollout", "status", deployment, "--timeout=60s")
+
     def test_a_failed_helm_test_keeps_its_events_until_the_next_one(self):
         self.gate.ensure()
         self.gate.upgrade(tests={"timeoutSeconds": 5})
         deployment = f"deployment/{self.gate.name}"
         self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=0")
-        self.addCleanup(self.control.must, "-n", self.gate.namespace, "scale", deployment, "--replicas=2")
-        eventually(lambda: not self.gate.pods(), "the gates' end", seconds=60)
+        self.addCleanup(self.scale_up, deployment)
+        # a gate that drains still answers, so its Pod must be gone
+        eventually(lambda: not self.api.get(f"/api/v1/namespaces/{self.gate.namespace}/pods")["items"], "the gates' end", seconds=60)
         test = ("-n", self.gate.namespace, "test", self.gate.name, "--timeout", "60s")
         self.assertEqual(self.control.helm(*test).status, 1)
         jobs = [each["metadata"] for each in self.api.get("/apis/batch/v1/jobs")["items"]
@@ -121,8 +126,7 @@ class Chart(Case):
         self.assertEqual(len(jobs), 1)
         events = self.api.get(f"/api/v1/namespaces/{jobs[0]['namespace']}/events")["items"]
         self.assertIn("failed calling webhook", " ".join(each["message"] for each in events if each["reason"] == "FailedCreate"))
-        self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=2")
-        self.control.must("-n", self.gate.namespace, "rollout", "status", deployment, "--timeout=60s")
+        self.scale_up(deployment)
         eventually(lambda: self.control.helm(*test).status == 0, "a successful test", seconds=60)
 
     def test_an_upgrade_of_the_configuration_takes_effect_without_a_restart_and_a_rollback_reverts_it(self):
@@ -155,8 +159,9 @@ class Chart(Case):
         on_again = self.command_in_notes("upgrade", "reuse-values")
         deployment = f"deployment/{self.gate.name}"
         self.control.must("-n", self.gate.namespace, "scale", deployment, "--replicas=0")
-        self.addCleanup(self.control.must, "-n", self.gate.namespace, "scale", deployment, "--replicas=2")
-        eventually(lambda: not self.gate.pods(), "the gates' end", seconds=60)
+        self.addCleanup(self.scale_up, deployment)
+        # a gate that drains still answers, so its Pod must be gone
+        eventually(lambda: not self.api.get(f"/api/v1/namespaces/{self.gate.namespace}/pods")["items"], "the gates' end", seconds=60)
 
         def owned():
             done = self.control.apply(pod("report", team), dry_run=True)
