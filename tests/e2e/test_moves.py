@@ -15,7 +15,7 @@ from lib.evidence import pod, requirements
 from lib.load import Load
 
 GROUP = "cert-manager.io"
-OWN = "own-tls"
+OWN = "moves-tls"
 FORCE = "--force-conflicts"  # for a move to `secret`: caBundle was set by the gate or by cert-manager, and is now set by Helm
 INJECT = "cert-manager.io/inject-ca-from"
 CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
