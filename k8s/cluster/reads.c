@@ -12,7 +12,18 @@
 #include "k8s/util/http_status.h"
 #include "k8s/util/percent.h"
 
-static void free_read(struct cluster *cluster, struct cluster_read *read)
+/* Adds it at the end of the list, so that reads begin in the order of their questions. */
+static void append(struct cluster *cluster, struct cluster_read *read)
+{
+    struct cluster_read **at = &cluster->reads;
+
+    while (*at != NULL)
+        at = &(*at)->next;
+    read->next = NULL;
+    *at = read;
+}
+
+static void take_out(struct cluster *cluster, const struct cluster_read *read)
 {
     struct cluster_read **at = &cluster->reads;
 
@@ -20,6 +31,11 @@ static void free_read(struct cluster *cluster, struct cluster_read *read)
         at = &(*at)->next;
     assert(*at == read);
     *at = read->next;
+}
+
+static void free_read(struct cluster *cluster, struct cluster_read *read)
+{
+    take_out(cluster, read);
     reflector_merge_free(read->merge);
     free(read);
 }
@@ -60,12 +76,10 @@ struct cluster_read *cluster_read_find(const struct cluster *cluster,
     return read;
 }
 
-/* Added at the end of the list, so that reads begin in the order of their questions. */
 struct cluster_read *cluster_read_add(struct cluster *cluster, struct cluster_feed *feed,
                                       struct str namespace_name)
 {
     struct cluster_read *read = calloc(1, sizeof(*read) + namespace_name.len);
-    struct cluster_read **at = &cluster->reads;
 
     if (read == NULL)
         return NULL;
@@ -73,9 +87,7 @@ struct cluster_read *cluster_read_add(struct cluster *cluster, struct cluster_fe
     read->namespace_len = namespace_name.len;
     memcpy(read->namespace_name, namespace_name.ptr, namespace_name.len);
     read->slow = cluster_share_is_slow(cluster, feed, namespace_name);
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = read;
+    append(cluster, read);
     return read;
 }
 
@@ -184,7 +196,6 @@ static bool is_wanted(const struct cluster *cluster, const struct cluster_read *
 static void put_back(struct cluster *cluster, struct cluster_read *read)
 {
     struct cluster_read *other = cluster_read_find(cluster, read->feed, cluster_read_name(read));
-    struct cluster_read **at = &cluster->reads;
 
     api_loop_drop(cluster->loop, read->call);
     wait_again(read);
@@ -198,14 +209,8 @@ static void put_back(struct cluster *cluster, struct cluster_read *read)
                 w->reads[i] = other;
         }
     }
-    while (*at != NULL && *at != read)
-        at = &(*at)->next;
-    assert(*at == read);
-    *at = read->next;
-    while (*at != NULL)
-        at = &(*at)->next;
-    read->next = NULL;
-    *at = read; /* without a waiter, it is freed when its turn comes */
+    take_out(cluster, read);
+    append(cluster, read); /* without a waiter, it is freed when its turn comes */
 }
 
 void cluster_reads_run(struct cluster *cluster, uint64_t now_msec)

@@ -109,16 +109,14 @@ static bool is_weak_exponent(const gnutls_datum_t *exponent)
 static int forget_pss_limits(struct signature_key *key, const gnutls_datum_t *modulus,
                              const gnutls_datum_t *exponent)
 {
-    gnutls_pubkey_t plain = NULL;
+    cleanup_public_key gnutls_pubkey_t plain = NULL;
+    gnutls_pubkey_t before = key->pubkey;
 
-    if (gnutls_pubkey_init(&plain) < 0)
+    if (gnutls_pubkey_init(&plain) < 0 ||
+        gnutls_pubkey_import_rsa_raw(plain, modulus, exponent) < 0)
         return -EIO;
-    if (gnutls_pubkey_import_rsa_raw(plain, modulus, exponent) < 0) {
-        gnutls_pubkey_deinit(plain);
-        return -EIO;
-    }
-    gnutls_pubkey_deinit(key->pubkey);
     key->pubkey = plain;
+    plain = before; /* freed here */
     return 0;
 }
 
