@@ -47,7 +47,7 @@ int admission_judge(const struct declaration *declaration, struct arena *arena,
     if (declaration->profile == PROFILE_WORKSPACE_WRITE) {
         r = refuse_listed(&admission, arena,
                           STR("workspace-write sandbox has unsafe writable path(s): "),
-                          declaration->writable_paths, names_path_has_parent);
+                          declaration->writable_paths, plan_path_has_parent);
         if (r < 0)
             return r;
     }

@@ -65,7 +65,7 @@ static bool path_is_possible(struct str path)
 {
     return !str_starts_with(path, STR("/")) && !str_starts_with(path, STR("~")) &&
            !names_path_is_unsafe(path) && !str_contains(path, STR("{{")) &&
-           !names_path_has_parent(path);
+           !plan_path_has_parent(path);
 }
 
 static bool path_is_admitted(const struct adviser *a, struct str path)

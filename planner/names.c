@@ -181,7 +181,7 @@ int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_pa
     return 0;
 }
 
-bool names_path_has_parent(struct str path)
+bool plan_path_has_parent(struct str path)
 {
     for (;;) {
         size_t end = find(path, "/\\");
@@ -208,7 +208,7 @@ bool names_path_is_below(struct str path, struct str base)
 bool plan_path_admitted(struct str path, struct str base)
 {
     return str_equal(path, base) ||
-           (names_path_is_below(path, base) && !names_path_has_parent(path));
+           (names_path_is_below(path, base) && !plan_path_has_parent(path));
 }
 
 bool names_path_is_unsafe(struct str path)

@@ -11,9 +11,6 @@
 
 #include "planner/plan.h"
 
-/* Whether a segment is `..`; segments end at `/` and at `\`. */
-bool names_path_has_parent(struct str path);
-
 /* Whether path is below base, by its text. plan_path_admitted() also admits base itself, and
  * refuses
  * `..`. */

@@ -131,6 +131,16 @@ int plan_evaluate(const cJSON *input, enum plan_provenance provenance, struct ar
     return 0;
 }
 
+struct plan_declaration plan_declaration(const struct plan *plan)
+{
+    return (struct plan_declaration){
+        .env_given = plan->fields->env_given,
+        .env_allowlist = plan->fields->env_allowlist,
+        .network = plan->fields->network,
+        .writable_paths = plan->fields->writable_paths,
+    };
+}
+
 /* *ret_problem: the message of the first finding about an object that is read alone. */
 static int check_object(const cJSON *node, enum input_field field, struct arena *arena,
                         struct str *ret_problem)

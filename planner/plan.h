@@ -24,6 +24,7 @@
 #include <stddef.h>
 
 #include "planner/base/arena.h"
+#include "planner/base/list.h"
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 
@@ -106,6 +107,18 @@ bool plan_admits(const struct plan *plan);
 const char *plan_code_text(enum plan_code code);
 const char *plan_decision_text(enum plan_decision decision);
 
+/* What the packet declares: names and paths that it left out are not declared. Paths are
+ * normalised; both lists are in bytewise order. */
+struct plan_declaration {
+    bool env_given; /* false: `env_allowlist` is null, which differs from an empty list */
+    struct str_list env_allowlist;
+    bool network;
+    struct str_list writable_paths;
+};
+
+/* Borrowed from the plan. */
+struct plan_declaration plan_declaration(const struct plan *plan) __attribute__((nonnull));
+
 /*
  * The packet, shortened to at most max_bytes as buffer_audit_size() counts (gate-v1, section 7,
  * `packet-truncated`). Until it fits, the last item of the list that is longest by that count is
@@ -149,6 +162,8 @@ bool plan_has_credentials(struct str s);
 int plan_path_normalise(struct str path, struct arena *arena, struct str *ret_path)
     __attribute__((warn_unused_result, nonnull));
 bool plan_path_admitted(struct str path, struct str base);
+/* Whether a segment is `..`; segments end at `/` and at `\`. */
+bool plan_path_has_parent(struct str path);
 bool plan_is_env_name(struct str s);
 
 #endif

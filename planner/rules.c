@@ -187,7 +187,7 @@ static bool is_path_admitted(struct str path, struct str_list bases)
 {
     if (str_list_has(bases, path))
         return true;
-    if (names_path_has_parent(path))
+    if (plan_path_has_parent(path))
         return false;
     for (size_t i = 0; i < bases.count; i++) {
         if (names_path_is_below(path, bases.items[i]))

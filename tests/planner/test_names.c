@@ -229,7 +229,7 @@ Test(names, parent_segments_are_split_at_both_slashes)
         {STR_INIT(""), false},        {STR_INIT("%2e%2e"), false},
     };
 
-    CHECK(names_path_has_parent, rows);
+    CHECK(plan_path_has_parent, rows);
 }
 
 Test(names, characters_that_a_profile_cannot_contain)
