@@ -151,6 +151,7 @@ static void copy_content(struct copier *copier, const struct evidence *facts, st
     copy->class_text = copy_text(copier, facts->class_text);
     copy->requirements = copy_tree(copier, facts->requirements);
     copy->baseline = copy_tree(copier, facts->baseline);
+    copy->boundary_mounts = copy_tree(copier, facts->boundary_mounts);
     copy->match.namespaces = copy_list(copier, facts->match.namespaces);
     copy->match.skill_refs = copy_list(copier, facts->match.skill_refs);
     copy->match.image_digests = copy_list(copier, facts->match.image_digests);

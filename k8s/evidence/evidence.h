@@ -75,6 +75,8 @@ struct evidence {
 
     /* EVIDENCE_BASELINE */
     const cJSON *baseline;
+    unsigned boundary_hold;       /* controls that must be held: boundary_control_bit() */
+    const cJSON *boundary_mounts; /* array of texts; NULL: not given, which differs from empty */
 
     /* EVIDENCE_EXEMPTION */
     struct {

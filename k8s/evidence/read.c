@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "k8s/evidence/internal.h"
+#include "k8s/policy/boundary_level.h"
 #include "k8s/policy/names.h"
 #include "planner/base/tree.h"
 #include "planner/plan.h"
@@ -278,10 +279,59 @@ static bool read_requirements(struct reader *reader, struct part root)
            read_expiry(reader, root, false);
 }
 
+static bool read_hold(struct reader *reader, struct part part)
+{
+    struct str_list names = {0};
+    bool named = false;
+
+    if (!read_list(reader, part, "hold", &named, &names))
+        return false;
+    for (size_t i = 0; i < names.count; i++) {
+        enum boundary_control control = BOUNDARY_ENVIRONMENT;
+
+        if (!boundary_control_read(names.items[i], &control))
+            return refuse(reader,
+                          "boundary.hold[%zu] must be one of environment, filesystem, network, "
+                          "egress, syscalls, capabilities, resources and isolation",
+                          i);
+        reader->facts->boundary_hold |= boundary_control_bit(control);
+    }
+    return true;
+}
+
+static bool read_mounts(struct reader *reader, struct part part)
+{
+    struct str_list paths = {0};
+    bool named = false;
+
+    if (!read_list(reader, part, "mounts", &named, &paths))
+        return false;
+    for (size_t i = 0; i < paths.count; i++) {
+        if (paths.items[i].ptr[0] != '/' || plan_path_has_parent(paths.items[i]))
+            return refuse(reader, "boundary.mounts[%zu] must be an absolute path without ..", i);
+    }
+    if (named)
+        reader->facts->boundary_mounts = tree_get(part.object, "mounts");
+    return true;
+}
+
+/* boundary-v1, section 4. */
+static bool read_boundary(struct reader *reader, struct part root)
+{
+    static const char *const known[] = {"hold", "mounts", NULL};
+    struct part part = {.prefix = "boundary."};
+
+    if (tree_get(root.object, "boundary") == NULL)
+        return true;
+    return read_part(reader, root, "boundary", &part.object) && check_fields(reader, part, known) &&
+           read_hold(reader, part) && read_mounts(reader, part);
+}
+
 static bool read_baseline(struct reader *reader, struct part root)
 {
-    static const char *const known[] = {"apiVersion", "kind",       "baseline",  "max_age_days",
-                                        "images",     "namespaces", "audiences", NULL};
+    static const char *const known[] = {"apiVersion", "kind",      "baseline",
+                                        "boundary",   "images",    "max_age_days",
+                                        "namespaces", "audiences", NULL};
     struct evidence *facts = reader->facts;
     const cJSON *max_age = tree_get(root.object, "max_age_days");
     struct str problem = {0};
@@ -293,7 +343,7 @@ static bool read_baseline(struct reader *reader, struct part root)
         return false;
     if (max_age != NULL && !plan_read_max_age(max_age, &facts->max_age_days))
         return refuse(reader, "max_age_days must be a whole number from 1 to 3650");
-    return read_images(reader, root) &&
+    return read_boundary(reader, root) && read_images(reader, root) &&
            read_list(reader, root, "namespaces", &facts->namespaces_named, &facts->namespaces);
 }
 

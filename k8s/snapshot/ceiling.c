@@ -22,7 +22,7 @@ static struct ceiling_list list_of(const cJSON *array, bool given)
     return (struct ceiling_list){.given = given, .array = array};
 }
 
-struct ceiling ceiling_of_baseline(const cJSON *baseline)
+struct ceiling ceiling_of_baseline(const cJSON *baseline, const cJSON *mounts)
 {
     const cJSON *paths = tree_get(baseline, "allowed_writable_paths");
     const cJSON *env = tree_get(baseline, "allowed_env");
@@ -32,6 +32,7 @@ struct ceiling ceiling_of_baseline(const cJSON *baseline)
         .require_enforcement = choice_of(tree_get(baseline, "require_enforcement"), CEILING_UNSET),
         .paths = list_of(paths, paths != NULL),
         .env = list_of(env, env != NULL),
+        .mounts = list_of(mounts, mounts != NULL),
     };
 }
 
@@ -208,6 +209,8 @@ int ceiling_meet(struct ceiling *ceiling, struct ceiling other, struct arena *ar
     if (ceiling->require_enforcement == CEILING_UNSET || other.require_enforcement == CEILING_TRUE)
         ceiling->require_enforcement = other.require_enforcement;
     r = meet_lists(&ceiling->paths, &other.paths, true, arena);
+    if (r == 0)
+        r = meet_lists(&ceiling->mounts, &other.mounts, true, arena);
     return r == 0 ? meet_lists(&ceiling->env, &other.env, false, arena) : r;
 }
 
@@ -215,6 +218,8 @@ int ceiling_prepare(struct ceiling *ceiling, struct arena *arena)
 {
     int r = read_items(&ceiling->paths, true, arena);
 
+    if (r == 0)
+        r = read_items(&ceiling->mounts, true, arena);
     return r == 0 ? read_items(&ceiling->env, false, arena) : r;
 }
 

@@ -43,9 +43,11 @@ struct ceiling {
     enum ceiling_choice require_enforcement;
     struct ceiling_list paths;
     struct ceiling_list env;
+    struct ceiling_list mounts; /* boundary-v1, section 4; no part of the planner's object */
 };
 
-struct ceiling ceiling_of_baseline(const cJSON *baseline);
+/* mounts: array of texts; NULL: the document does not give the list. */
+struct ceiling ceiling_of_baseline(const cJSON *baseline, const cJSON *mounts);
 /* Signed requirements are an upper limit: a field that is absent in them admits nothing. */
 struct ceiling ceiling_of_signed(const cJSON *requirements);
 

@@ -285,7 +285,9 @@ static int make(const struct snapshot_group *group, const struct snapshot_baseli
 
         items[base->count + i] = one;
         narrow_age(&made.max_age_days, one->max_age_days);
-        r = ceiling_meet(&made.ceiling, ceiling_of_baseline(one->baseline), arena);
+        made.hold |= one->boundary_hold;
+        r = ceiling_meet(&made.ceiling, ceiling_of_baseline(one->baseline, one->boundary_mounts),
+                         arena);
     }
     if (r == 0)
         r = ceiling_prepare(&made.ceiling, arena);

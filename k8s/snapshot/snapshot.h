@@ -113,6 +113,7 @@ struct snapshot_baselines {
     const struct evidence *const *items;
     size_t count;
     int max_age_days;       /* the smallest; 0: none gives one */
+    unsigned hold;          /* boundary controls that one of them holds: boundary_control_bit() */
     struct ceiling ceiling; /* what all of them allow; its lists are read */
     const cJSON *baseline;  /* the same as the planner's object; NULL: no baseline */
 };

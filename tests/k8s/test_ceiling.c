@@ -180,7 +180,7 @@ Test(ceiling, random_lists_are_met_as_the_contract_says)
             for (uint32_t i = 0; i < count; i++) {
                 const cJSON *one = baselines[turn == 0 ? i : count - 1 - i];
 
-                cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(one), &arena), 0);
+                cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(one, NULL), &arena), 0);
                 if (turn == 1)
                     cr_assert_eq(ceiling_prepare(&ceiling, &arena), 0);
             }
@@ -192,6 +192,38 @@ Test(ceiling, random_lists_are_met_as_the_contract_says)
         }
         seed = round;
     }
+}
+
+/* Normalised, and met like writable paths; a document without the list takes nothing away. */
+Test(ceiling, mounts_are_met_and_are_not_in_the_planners_object)
+{
+    static const char *const lists[3][4] = {
+        {"/tmp/", "/var//cache", "/srv"}, {"/tmp/a", "/var", "/srv/b/."}, {"/var", "/srv"}};
+    cleanup_arena struct arena arena = {0};
+    const cJSON *empty = tree_make_object(&arena);
+    struct ceiling ceiling = {0};
+    struct buffer b = buffer_make(&arena, 4096);
+    cJSON *written = NULL;
+
+    for (size_t i = 0; i < 3; i++) {
+        cJSON *list = tree_make_array(&arena);
+
+        for (const char *const *path = lists[i]; *path != NULL; path++)
+            cr_assert(tree_add_item(list, tree_make_text(&arena, str_of(*path))));
+        cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(empty, list), &arena), 0);
+        cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(empty, NULL), &arena), 0);
+    }
+    cr_assert_eq(ceiling_prepare(&ceiling, &arena), 0);
+    for (size_t i = 0; i < ceiling.mounts.count; i++) {
+        buffer_add(&b, ceiling.mounts.items[i]);
+        buffer_add_char(&b, ' ');
+    }
+    cr_expect_str_eq(buffer_text(&b).ptr, "/srv/b /var/cache ");
+    cr_assert_eq(ceiling_write(&ceiling, &arena, &written), 0);
+    cr_expect_null(written->child);
+    cr_assert_eq(
+        ceiling_meet(&ceiling, ceiling_of_baseline(empty, tree_make_array(&arena)), &arena), 0);
+    cr_expect(ceiling.mounts.given && ceiling.mounts.count == 0, "an empty list admits nothing");
 }
 
 Test(ceiling, the_cost_grows_with_the_lists)
@@ -208,7 +240,7 @@ Test(ceiling, the_cost_grows_with_the_lists)
                 list, tree_make_text(&arena, arena_format(&arena, "d%u%s", i * (turn + 1),
                                                           turn == 0 ? "" : "/x"))));
         cr_assert(tree_add_member(object, "allowed_writable_paths", list));
-        cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(object), &arena), 0);
+        cr_assert_eq(ceiling_meet(&ceiling, ceiling_of_baseline(object, NULL), &arena), 0);
     }
     cr_expect_eq(ceiling.paths.count, COUNT / 2);
     cr_expect_leq(admitted, 2 * COUNT, "%u", admitted);

@@ -37,6 +37,22 @@ Test(evidence_fields, fields_of_requirements_are_read)
     cr_expect_not(evidence_in_scope(maker.evidence, STR("staging")));
 }
 
+Test(evidence_fields, the_boundary_of_a_baseline_is_read)
+{
+    maker_expect_valid(STR(BASELINE
+                           "baseline: {}\nboundary: {hold: [egress, ' environment ', egress],\n"
+                           "  mounts: ['/tmp ', /var/cache]}\n"));
+    cr_expect_eq(maker.evidence->boundary_hold, boundary_control_bit(BOUNDARY_EGRESS) |
+                                                    boundary_control_bit(BOUNDARY_ENVIRONMENT));
+    cr_expect_str_eq(maker.evidence->boundary_mounts->child->next->valuestring, "/var/cache");
+    maker_expect_valid(STR(BASELINE "baseline: {}\nboundary: {hold: []}\n"));
+    cr_expect_eq(maker.evidence->boundary_hold, 0);
+    cr_expect_null(maker.evidence->boundary_mounts);
+    maker_expect_valid(STR(BASELINE "baseline: {}\nboundary: {mounts: []}\n"));
+    cr_expect_not_null(maker.evidence->boundary_mounts);
+    maker_expect_valid(STR(BASELINE "baseline: {}\nboundary: null\n"));
+}
+
 Test(evidence_fields, an_image_digest_workload_is_in_its_own_images)
 {
     maker_expect_valid(STR(REQUIREMENTS "workload: {image_digest: " DIGEST_A "}\n" OBSERVED));
@@ -180,6 +196,20 @@ static const struct {
     ROW(BASELINE "baseline: {}\nmax_age_days: '7'\n",
         "max_age_days must be a whole number from 1 to 3650"),
     ROW(BASELINE "baseline: {}\n" UNTIL, "expires_at is not a known field"),
+    ROW(BASELINE "baseline: {}\nboundary: [egress]\n", "boundary must be an object"),
+    ROW(BASELINE "baseline: {}\nboundary: {level: block}\n", "boundary.level is not a known field"),
+    ROW(BASELINE "baseline: {}\nboundary: {hold: egress}\n",
+        "boundary.hold must be a list of text"),
+    ROW(BASELINE "baseline: {}\nboundary: {hold: [egress, Network]}\n",
+        "boundary.hold[1] must be one of environment, filesystem, network, egress, syscalls, "
+        "capabilities, resources and isolation"),
+    ROW(BASELINE "baseline: {}\nboundary: {mounts: [/tmp, tmp]}\n",
+        "boundary.mounts[1] must be an absolute path without .."),
+    ROW(BASELINE "baseline: {}\nboundary: {mounts: ['/a/..']}\n",
+        "boundary.mounts[0] must be an absolute path without .."),
+    ROW(BASELINE "baseline: {}\nboundary: {mounts: ['/a\\..\\b']}\n",
+        "boundary.mounts[0] must be an absolute path without .."),
+    ROW(REQUIREMENTS SKILL OBSERVED "boundary: {}\n", "boundary is not a known field"),
     ROW(BASELINE "baseline: {}\nimages: [x]\n", "images[0] must be a lowercase sha256 digest"),
     ROW(EXEMPTION "reason: x\n" UNTIL, "match is required"),
     ROW(EXEMPTION "match: {}\nreason: x\n" UNTIL, "match.namespaces is required"),
