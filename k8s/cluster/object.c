@@ -31,6 +31,7 @@ const struct document_shape *cluster_members(enum cluster_kind kind)
         {.key = NAMES_LABEL_ENFORCE},
         {.key = NAMES_LABEL_WARN},
         {.key = NAMES_LABEL_AUDIT},
+        {.key = NAMES_LABEL_BOUNDARY},
         {0},
     };
     static const struct document_shape namespace_metadata[] = {
@@ -122,33 +123,34 @@ static void drop_evidence(void *context, void *value)
     cluster_mark_dirty(cluster);
 }
 
+/* Copies the text to *end and moves *end after it. An absent text stays absent. */
+static void move_text(char **end, struct str *s)
+{
+    if (!str_present(*s))
+        return;
+    if (s->len > 0)
+        memcpy(*end, s->ptr, s->len);
+    s->ptr = *end;
+    *end += s->len;
+}
+
 /* A copy in one allocation, with its texts at the end. */
 static struct namespace_labels *copy_labels(const struct namespace_labels *labels)
 {
-    const struct str from[] = {labels->name, labels->enforce, labels->warn, labels->audit};
-    struct namespace_labels *copy = NULL;
-    struct str *to[4];
-    size_t len = 0;
+    size_t len = labels->name.len + labels->labels.enforce.len + labels->labels.warn.len +
+                 labels->labels.audit.len + labels->labels.boundary.len;
+    struct namespace_labels *copy = calloc(1, sizeof(*copy) + len);
     char *text = NULL;
 
-    for (size_t i = 0; i < 4; i++)
-        len += from[i].len;
-    copy = calloc(1, sizeof(*copy) + len);
     if (copy == NULL)
         return NULL;
-    to[0] = &copy->name;
-    to[1] = &copy->enforce;
-    to[2] = &copy->warn;
-    to[3] = &copy->audit;
+    *copy = *labels;
     text = (char *)(copy + 1);
-    for (size_t i = 0; i < 4; i++) {
-        if (!str_present(from[i]))
-            continue;
-        if (from[i].len > 0)
-            memcpy(text, from[i].ptr, from[i].len);
-        *to[i] = (struct str){.ptr = text, .len = from[i].len};
-        text += from[i].len;
-    }
+    move_text(&text, &copy->name);
+    move_text(&text, &copy->labels.enforce);
+    move_text(&text, &copy->labels.warn);
+    move_text(&text, &copy->labels.audit);
+    move_text(&text, &copy->labels.boundary);
     return copy;
 }
 
@@ -157,22 +159,28 @@ static bool is_same_label(struct str a, struct str b)
     return str_present(a) == str_present(b) && str_equal(a, b);
 }
 
+static bool same_labels(const struct level_labels *a, const struct level_labels *b)
+{
+    return is_same_label(a->enforce, b->enforce) && is_same_label(a->warn, b->warn) &&
+           is_same_label(a->audit, b->audit) && is_same_label(a->boundary, b->boundary);
+}
+
 static int put_namespace(void *context, const struct reflector_object *object, void **value)
 {
     struct cluster_feed *feed = context;
     const cJSON *labels = tree_get(tree_get(object->tree, "metadata"), "labels");
     const struct namespace_labels now = {
         .name = object->name,
-        .enforce = tree_get_text(labels, NAMES_LABEL_ENFORCE),
-        .warn = tree_get_text(labels, NAMES_LABEL_WARN),
-        .audit = tree_get_text(labels, NAMES_LABEL_AUDIT),
+        .labels = {.enforce = tree_get_text(labels, NAMES_LABEL_ENFORCE),
+                   .warn = tree_get_text(labels, NAMES_LABEL_WARN),
+                   .audit = tree_get_text(labels, NAMES_LABEL_AUDIT),
+                   .boundary = tree_get_text(labels, NAMES_LABEL_BOUNDARY)},
     };
     const struct namespace_labels *before = *value;
     struct namespace_labels *copy = NULL;
 
     /* most changes of a Namespace do not concern these labels */
-    if (before != NULL && is_same_label(before->enforce, now.enforce) &&
-        is_same_label(before->warn, now.warn) && is_same_label(before->audit, now.audit))
+    if (before != NULL && same_labels(&before->labels, &now.labels))
         return 0;
     copy = copy_labels(&now);
     if (copy == NULL)

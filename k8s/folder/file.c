@@ -123,9 +123,10 @@ static int read_namespace(struct reading *reading, const cJSON *metadata,
     struct namespace_labels *kept = arena_alloc(arena, 1, sizeof(*kept));
 
     if (kept == NULL || !copy_text(arena, object.name, &kept->name) ||
-        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_ENFORCE), &kept->enforce) ||
-        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_WARN), &kept->warn) ||
-        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_AUDIT), &kept->audit))
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_ENFORCE), &kept->labels.enforce) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_WARN), &kept->labels.warn) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_AUDIT), &kept->labels.audit) ||
+        !copy_text(arena, tree_get_text(labels, NAMES_LABEL_BOUNDARY), &kept->labels.boundary))
         return -ENOMEM;
     object.name = kept->name;
     object.labels = kept;

@@ -48,12 +48,13 @@ static enum level resolve(struct str label, enum level unreadable, enum level st
     return level > floor ? level : floor;
 }
 
-struct levels levels_resolve(struct str enforce, struct str warn, struct str audit,
-                             struct levels defaults, struct levels floor)
+struct levels levels_resolve(const struct level_labels *labels, struct levels defaults,
+                             struct levels floor)
 {
     return (struct levels){
-        .enforce = resolve(enforce, LEVEL_REQUIRED, defaults.enforce, floor.enforce),
-        .warn = resolve(warn, LEVEL_NONE, defaults.warn, floor.warn),
-        .audit = resolve(audit, LEVEL_NONE, defaults.audit, floor.audit),
+        .enforce = resolve(labels->enforce, LEVEL_REQUIRED, defaults.enforce, floor.enforce),
+        .warn = resolve(labels->warn, LEVEL_NONE, defaults.warn, floor.warn),
+        .audit = resolve(labels->audit, LEVEL_NONE, defaults.audit, floor.audit),
+        .boundary = boundary_level_resolve(labels->boundary, defaults.boundary, floor.boundary),
     };
 }

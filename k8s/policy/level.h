@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "k8s/policy/boundary_level.h"
 #include "planner/base/text.h"
 
 /* In ascending order of strictness. 0 is not a level: a level must be set before it is compared. */
@@ -28,6 +29,15 @@ struct levels {
     enum level enforce;
     enum level warn;
     enum level audit;
+    enum boundary_level boundary; /* makes no request judged that the others do not */
+};
+
+/* The values of a Namespace's labels, unparsed; absent if it does not have the label. */
+struct level_labels {
+    struct str enforce;
+    struct str warn;
+    struct str audit;
+    struct str boundary;
 };
 
 /* Exactly `none`, `annotated` or `required`. False leaves *ret_level unchanged. */
@@ -38,10 +48,10 @@ const char *level_text(enum level level);
 
 /*
  * The levels of a namespace: the value of each label, or the default where the label is absent. An
- * unknown value counts as `required` for enforce and as `none` for warn and audit. Then each level
- * is raised to the floor. The levels of defaults and floor must be set.
+ * unknown value counts as `required` for enforce, as `none` for warn and audit, and as `block` for
+ * boundary. Then each level is raised to the floor. The levels of defaults and floor must be set.
  */
-struct levels levels_resolve(struct str enforce, struct str warn, struct str audit,
-                             struct levels defaults, struct levels floor);
+struct levels levels_resolve(const struct level_labels *labels, struct levels defaults,
+                             struct levels floor) __attribute__((nonnull));
 
 #endif

@@ -13,6 +13,7 @@
 #define NAMES_LABEL_ENFORCE NAMES_PREFIX "enforce"
 #define NAMES_LABEL_WARN NAMES_PREFIX "warn"
 #define NAMES_LABEL_AUDIT NAMES_PREFIX "audit"
+#define NAMES_LABEL_BOUNDARY NAMES_PREFIX "boundary"
 
 /* Of a ConfigMap with signed evidence. */
 #define NAMES_LABEL_EVIDENCE NAMES_PREFIX "evidence"

@@ -109,9 +109,10 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
         return -EEXIST;
     copy = arena_alloc(arena, 1, sizeof(*copy));
     if (copy == NULL || !copy_text(arena, labels->name, &copy->name) ||
-        !copy_text(arena, labels->enforce, &copy->enforce) ||
-        !copy_text(arena, labels->warn, &copy->warn) ||
-        !copy_text(arena, labels->audit, &copy->audit))
+        !copy_text(arena, labels->labels.enforce, &copy->labels.enforce) ||
+        !copy_text(arena, labels->labels.warn, &copy->labels.warn) ||
+        !copy_text(arena, labels->labels.audit, &copy->labels.audit) ||
+        !copy_text(arena, labels->labels.boundary, &copy->labels.boundary))
         return -ENOMEM;
     r = array_grow(&builder->namespaces, &builder->namespace_capacity, builder->namespace_count + 1,
                    sizeof(*builder->namespaces), SIZE_MAX);

@@ -39,12 +39,9 @@
 struct snapshot;
 struct snapshot_builder;
 
-/* The three labels of a Namespace, unparsed; absent if it does not have the label. */
 struct namespace_labels {
     struct str name;
-    struct str enforce;
-    struct str warn;
-    struct str audit;
+    struct level_labels labels;
 };
 
 /*

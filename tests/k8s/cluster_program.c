@@ -313,7 +313,8 @@ static void do_show(const char *line)
         if (labels == NULL)
             buffer_add(&b, STR("null"));
         else
-            buffer_add_json(&b, str_present(labels->enforce) ? labels->enforce : STR(""));
+            buffer_add_json(&b,
+                            str_present(labels->labels.enforce) ? labels->labels.enforce : STR(""));
     }
     rest = snapshot_rest(snapshot, word(line, "more"));
     buffer_add_format(&b, "},\"max_age\":%d,\"more\":[%zu,%zu,%zu]}",

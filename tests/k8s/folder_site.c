@@ -60,7 +60,8 @@ struct str site_shown(const struct snapshot *snapshot)
 
         if (labels != NULL)
             text = helper_text(&site.arena, "%s%s enforce=%s\n", text.ptr, names[i],
-                               str_present(labels->enforce) ? labels->enforce.ptr : "(none)");
+                               str_present(labels->labels.enforce) ? labels->labels.enforce.ptr
+                                                                   : "(none)");
     }
     return text;
 }

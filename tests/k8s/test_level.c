@@ -44,10 +44,14 @@ Test(level, level_for_each_label_default_and_floor)
     for (size_t l = 0; l < sizeof(labels) / sizeof(labels[0]); l++) {
         for (int d = LEVEL_NONE; d <= LEVEL_REQUIRED; d++) {
             for (int f = LEVEL_NONE; f <= LEVEL_REQUIRED; f++) {
-                const struct levels defaults = {(enum level)d, (enum level)d, (enum level)d};
-                const struct levels floor = {(enum level)f, (enum level)f, (enum level)f};
+                const struct levels defaults = {(enum level)d, (enum level)d, (enum level)d,
+                                                BOUNDARY_LEVEL_NONE};
+                const struct levels floor = {(enum level)f, (enum level)f, (enum level)f,
+                                             BOUNDARY_LEVEL_NONE};
                 struct str label = str_of(labels[l]);
-                struct levels got = levels_resolve(label, label, label, defaults, floor);
+                struct levels got = levels_resolve(
+                    &(struct level_labels){.enforce = label, .warn = label, .audit = label},
+                    defaults, floor);
                 int enforce = l == 0 ? d : l <= 3 ? (int)l : LEVEL_REQUIRED;
                 int other = l == 0 ? d : l <= 3 ? (int)l : LEVEL_NONE;
 
@@ -61,12 +65,53 @@ Test(level, level_for_each_label_default_and_floor)
 
 Test(level, enforce_warn_and_audit_are_independent)
 {
-    const struct levels defaults = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE};
-    const struct levels floor = {LEVEL_NONE, LEVEL_NONE, LEVEL_NONE};
+    const struct levels defaults = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE, BOUNDARY_LEVEL_RECORD};
+    const struct levels floor = {LEVEL_NONE, LEVEL_NONE, LEVEL_NONE, BOUNDARY_LEVEL_NONE};
     struct levels got =
-        levels_resolve((struct str){0}, STR("required"), STR("annotated"), defaults, floor);
+        levels_resolve(&(struct level_labels){.warn = STR("required"), .audit = STR("annotated")},
+                       defaults, floor);
 
     cr_assert_eq(got.enforce, LEVEL_ANNOTATED);
     cr_assert_eq(got.warn, LEVEL_REQUIRED);
     cr_assert_eq(got.audit, LEVEL_ANNOTATED);
+    cr_assert_eq(got.boundary, BOUNDARY_LEVEL_RECORD);
+}
+
+Test(level, boundary_for_each_label_default_and_floor)
+{
+    static const char *const labels[] = {NULL, "none", "record", "warn", "block", "", "Block"};
+    const int none = BOUNDARY_LEVEL_NONE, block = BOUNDARY_LEVEL_BLOCK;
+
+    for (size_t l = 0; l < sizeof(labels) / sizeof(labels[0]); l++) {
+        for (int d = none; d <= block; d++) {
+            for (int f = none; f <= block; f++) {
+                int wanted = l == 0 ? d : l <= 4 ? (int)l : block;
+
+                cr_assert_eq((int)boundary_level_resolve(str_of(labels[l]), (enum boundary_level)d,
+                                                         (enum boundary_level)f),
+                             wanted > f ? wanted : f, "%zu %d %d", l, d, f);
+            }
+        }
+        if (l >= 1 && l <= 4)
+            cr_assert_str_eq(boundary_level_text((enum boundary_level)l), labels[l]);
+    }
+    cr_assert_str_eq(boundary_level_text(BOUNDARY_LEVEL_UNSET), "unset");
+}
+
+Test(level, controls_are_read_exactly)
+{
+    static const char *const names[] = {"environment", "filesystem",   "network",   "egress",
+                                        "syscalls",    "capabilities", "resources", "isolation"};
+    enum boundary_control control = BOUNDARY_EGRESS;
+
+    cr_assert_eq((int)BOUNDARY_CONTROL_COUNT, 8);
+    for (int i = 0; i < 8; i++) {
+        cr_assert(boundary_control_read(str_of(names[i]), &control));
+        cr_assert_eq((int)control, i);
+        cr_assert_str_eq(boundary_control_text(control), names[i]);
+    }
+    cr_assert_not(boundary_control_read(STR("Network"), &control));
+    cr_assert_not(boundary_control_read(STR(""), &control));
+    cr_assert_eq((int)control, 7, "unchanged");
+    cr_assert_str_eq(boundary_control_text(BOUNDARY_CONTROL_COUNT), "");
 }

@@ -114,8 +114,8 @@ Test(snapshot, namespaces_are_found_by_name)
 {
     char name[] = "b";
     const struct namespace_labels labels[] = {
-        {.name = STR_INIT("c"), .enforce = STR_INIT("required")},
-        {.name = {name, 1}, .warn = STR_INIT(""), .audit = STR_INIT("x")},
+        {.name = STR_INIT("c"), .labels = {.enforce = STR_INIT("required")}},
+        {.name = {name, 1}, .labels = {.warn = STR_INIT(""), .boundary = STR_INIT("x")}},
         {.name = STR_INIT("a")},
     };
 
@@ -124,9 +124,11 @@ Test(snapshot, namespaces_are_found_by_name)
     cr_expect_eq(snapshot_builder_add_namespace(builder, &labels[0]), -EEXIST);
     name[0] = 'x'; /* the snapshot has a copy */
     finish();
-    cr_expect_str_eq(snapshot_namespace(snapshot, STR("c"))->enforce.ptr, "required");
-    cr_expect_not(str_present(snapshot_namespace(snapshot, STR("a"))->enforce));
-    cr_expect(str_present(snapshot_namespace(snapshot, STR("b"))->warn), "empty is not absent");
+    cr_expect_str_eq(snapshot_namespace(snapshot, STR("c"))->labels.enforce.ptr, "required");
+    cr_expect_not(str_present(snapshot_namespace(snapshot, STR("a"))->labels.enforce));
+    cr_expect(str_present(snapshot_namespace(snapshot, STR("b"))->labels.warn),
+              "empty is not absent");
+    cr_expect_str_eq(snapshot_namespace(snapshot, STR("b"))->labels.boundary.ptr, "x");
     cr_expect_null(snapshot_namespace(snapshot, STR("d")));
     cr_expect_null(snapshot_namespace(snapshot, STR("")));
 }
@@ -388,7 +390,8 @@ Test(snapshot, evidence_that_was_not_passed_is_counted)
 static int build(const struct evidence *evidence, size_t count)
 {
     const struct snapshot_keep keep = {.object = &releases, .release = count_release};
-    const struct namespace_labels labels = {.name = STR("a"), .enforce = STR("required")};
+    const struct namespace_labels labels = {.name = STR("a"),
+                                            .labels = {.enforce = STR("required")}};
     struct snapshot_builder *one = NULL;
     struct snapshot *made = NULL;
     int r = snapshot_builder_new(&policy, keep, &one);

@@ -50,7 +50,8 @@ static struct snapshot *make(unsigned round)
           "no builder");
     for (char name = 'a'; name < 'a' + NAMES; name++) {
         const struct namespace_labels labels = {
-            .name = {&name, 1}, .enforce = round % 2 == 0 ? STR("required") : STR("none")};
+            .name = {&name, 1},
+            .labels = {.enforce = round % 2 == 0 ? STR("required") : STR("none")}};
 
         check(snapshot_builder_add_namespace(builder, &labels) == 0, "no namespace");
     }
@@ -78,12 +79,13 @@ static void *read_on(void *unused)
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         struct snapshot *snapshot = snapshot_store_get(store);
         struct snapshot *again = snapshot_ref(snapshot);
-        struct str first = snapshot_namespace(snapshot, STR("a"))->enforce;
+        struct str first = snapshot_namespace(snapshot, STR("a"))->labels.enforce;
 
         snapshot_unref(snapshot);
         for (char name = 'a'; name < 'a' + NAMES; name++)
-            check(str_equal(snapshot_namespace(again, (struct str){&name, 1})->enforce, first),
-                  "two snapshots in one");
+            check(
+                str_equal(snapshot_namespace(again, (struct str){&name, 1})->labels.enforce, first),
+                "two snapshots in one");
         ask_limits(again);
         snapshot_unref(again);
     }

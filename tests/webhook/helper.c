@@ -127,9 +127,10 @@ struct snapshot *helper_snapshot(struct arena *arena, const struct policy *polic
     for (; namespaces != NULL && namespaces->name != NULL; namespaces++) {
         const struct namespace_labels labels = {
             .name = str_of(namespaces->name),
-            .enforce = str_of(namespaces->enforce),
-            .warn = str_of(namespaces->warn),
-            .audit = str_of(namespaces->audit),
+            .labels = {.enforce = str_of(namespaces->enforce),
+                       .warn = str_of(namespaces->warn),
+                       .audit = str_of(namespaces->audit),
+                       .boundary = str_of(namespaces->boundary)},
         };
 
         cr_assert_eq(snapshot_builder_add_namespace(builder, &labels), 0);

@@ -41,6 +41,7 @@ struct helper_labels {
     const char *enforce;
     const char *warn;
     const char *audit;
+    const char *boundary;
 };
 
 /* Lists end with an entry without a name. NULL: an empty list. */

@@ -125,9 +125,11 @@ static void assert_default_policy(const struct policy *p)
     cr_assert_eq(p->defaults.enforce, LEVEL_ANNOTATED);
     cr_assert_eq(p->defaults.warn, LEVEL_NONE);
     cr_assert_eq(p->defaults.audit, LEVEL_NONE);
+    cr_assert_eq(p->defaults.boundary, BOUNDARY_LEVEL_RECORD);
     cr_assert_eq(p->floor.enforce, LEVEL_NONE);
     cr_assert_eq(p->floor.warn, LEVEL_NONE);
     cr_assert_eq(p->floor.audit, LEVEL_NONE);
+    cr_assert_eq(p->floor.boundary, BOUNDARY_LEVEL_NONE);
     cr_assert_eq(p->controllers, CONTROLLERS_WARN);
     cr_assert_eq(p->exempt_namespaces.count, 0);
     cr_assert_eq(p->exempt_users.count, 0);
@@ -180,8 +182,9 @@ static const char everything[] =
     "  unsigned: accept, maxAgeDays: 3650, clockSkewSeconds: 0, maxStaleSeconds: 60,\n"
     "  revoked: [\"sha256:c97581d48f2ce11a7a9a0160c6f63b01010a6d90c222fb79b811b96564d39264\"],\n"
     "  audience: prod, minBaselines: 1}\n"
-    "defaults: {enforce: required, warn: annotated, audit: required, controllers: enforce}\n"
-    "floor: {enforce: annotated, warn: none, audit: annotated}\n"
+    "defaults: {enforce: required, warn: annotated, audit: required, boundary: warn,\n"
+    "  controllers: enforce}\n"
+    "floor: {enforce: annotated, warn: none, audit: annotated, boundary: record}\n"
     "exempt: {namespaces: [kube-system], users: [\"system:node:a\"], runtimeClasses: [gvisor]}\n"
     "limits: {maxBodyBytes: 1024, maxInFlight: 1, maxInFlightBytes: 4096, maxConnections: 2,\n"
     "  threads: 3, deadlineMarginMilliseconds: 4}\n"
@@ -282,10 +285,12 @@ Test(config, every_key_of_the_policy_is_read)
     cr_assert_eq(p->defaults.enforce, LEVEL_REQUIRED);
     cr_assert_eq(p->defaults.warn, LEVEL_ANNOTATED);
     cr_assert_eq(p->defaults.audit, LEVEL_REQUIRED);
+    cr_assert_eq(p->defaults.boundary, BOUNDARY_LEVEL_WARN);
     cr_assert_eq(p->controllers, CONTROLLERS_ENFORCE);
     cr_assert_eq(p->floor.enforce, LEVEL_ANNOTATED);
     cr_assert_eq(p->floor.warn, LEVEL_NONE);
     cr_assert_eq(p->floor.audit, LEVEL_ANNOTATED);
+    cr_assert_eq(p->floor.boundary, BOUNDARY_LEVEL_RECORD);
     assert_text(p->exempt_namespaces.items[0], "kube-system");
     assert_text(p->exempt_users.items[0], "system:node:a");
     assert_text(p->exempt_runtime_classes.items[0], "gvisor");
@@ -393,6 +398,10 @@ static const struct {
     {"evidence: {audience: 5}\n", "1:22: evidence.audience must be text: quote it\n"},
     {"defaults: {enforce: all}\n",
      "1:21: defaults.enforce must be one of: none, annotated, required\n"},
+    {"defaults: {boundary: held}\n",
+     "1:22: defaults.boundary must be one of: none, record, warn, block\n"},
+    {"floor: {boundary: true}\n",
+     "1:19: floor.boundary must be one of: none, record, warn, block\n"},
     {"defaults: {controllers: required}\n",
      "1:25: defaults.controllers must be one of: warn, none, enforce\n"},
     {"floor: {controllers: warn}\n", "1:9: controllers is not a known key\n"},

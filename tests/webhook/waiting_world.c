@@ -48,9 +48,10 @@ static const struct evidence *make_evidence(struct arena *arena)
 
 struct snapshot *waiting_snapshot(struct arena *arena, bool with_namespace, bool with_evidence)
 {
-    const struct namespace_labels labels = {.name = STR("payments"), .enforce = STR("annotated")};
+    const struct namespace_labels labels = {.name = STR("payments"),
+                                            .labels = {.enforce = STR("annotated")}};
     const struct namespace_labels lenient = {
-        .name = STR("trial"), .enforce = STR("none"), .warn = STR("required")};
+        .name = STR("trial"), .labels = {.enforce = STR("none"), .warn = STR("required")}};
     struct policy policy = policy_defaults();
     struct snapshot_builder *builder = NULL;
     struct snapshot *snapshot = NULL;

@@ -290,11 +290,23 @@ static void read_level(struct config_section *section, const char *key, enum lev
         *ret_level = levels[choice];
 }
 
+static void read_boundary_level(struct config_section *section, enum boundary_level *ret_level)
+{
+    static const char *const names[] = {"none", "record", "warn", "block", NULL};
+    static const enum boundary_level levels[] = {BOUNDARY_LEVEL_NONE, BOUNDARY_LEVEL_RECORD,
+                                                 BOUNDARY_LEVEL_WARN, BOUNDARY_LEVEL_BLOCK};
+    unsigned choice = 0;
+
+    if (section_choice(section, "boundary", names, &choice))
+        *ret_level = levels[choice];
+}
+
 static void read_levels(struct config_section *section, struct levels *levels)
 {
     read_level(section, "enforce", &levels->enforce);
     read_level(section, "warn", &levels->warn);
     read_level(section, "audit", &levels->audit);
+    read_boundary_level(section, &levels->boundary);
 }
 
 static void read_defaults(struct config_section *root, struct config *config)

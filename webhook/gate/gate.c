@@ -135,35 +135,41 @@ static bool is_managed(const struct workload *w)
     return !w->annotations_readable || w->carries_our_key || w->own_managed;
 }
 
-static void note_error(struct buffer *b, const char *name, struct str label)
+static void note_error(struct buffer *b, const char *name, struct str label, bool readable)
 {
-    enum level level = LEVEL_UNSET;
-
-    if (!str_present(label) || level_read(label, &level))
+    if (!str_present(label) || readable)
         return;
     buffer_add_format(b, "%s%s=", b->len > 0 ? "," : "", name);
     buffer_add(b, str_cut(label, MAX_ERROR_VALUE_BYTES));
 }
 
+/* The labels that have no valid value; an absent text where there is none. */
+static int write_error(const struct level_labels *labels, struct arena *arena, struct str *ret_text)
+{
+    struct buffer b = buffer_make(arena, 5 * MAX_ERROR_VALUE_BYTES);
+    enum level level = LEVEL_UNSET;
+    enum boundary_level boundary = BOUNDARY_LEVEL_UNSET;
+
+    note_error(&b, "enforce", labels->enforce, level_read(labels->enforce, &level));
+    note_error(&b, "warn", labels->warn, level_read(labels->warn, &level));
+    note_error(&b, "audit", labels->audit, level_read(labels->audit, &level));
+    note_error(&b, "boundary", labels->boundary, boundary_level_read(labels->boundary, &boundary));
+    if (b.len == 0 && b.error == 0)
+        return 0;
+    *ret_text = buffer_text(&b);
+    return str_present(*ret_text) ? 0 : -ENOMEM;
+}
+
 static int read_levels(const struct judgement *j, struct decision *d)
 {
-    const struct namespace_labels *labels =
+    const struct namespace_labels *found =
         snapshot_namespace(j->snapshot, j->review->namespace_name);
     const struct namespace_labels none = {0};
-    struct buffer error = buffer_make(j->arena, 4 * MAX_ERROR_VALUE_BYTES);
+    const struct level_labels *labels = found != NULL ? &found->labels : &none.labels;
 
-    d->namespace_unseen = labels == NULL;
-    if (labels == NULL)
-        labels = &none;
-    d->levels = levels_resolve(labels->enforce, labels->warn, labels->audit, j->policy->defaults,
-                               j->policy->floor);
-    note_error(&error, "enforce", labels->enforce);
-    note_error(&error, "warn", labels->warn);
-    note_error(&error, "audit", labels->audit);
-    if (error.len == 0 && error.error == 0)
-        return 0;
-    d->error = buffer_text(&error);
-    return str_present(d->error) ? 0 : -ENOMEM;
+    d->namespace_unseen = found == NULL;
+    d->levels = levels_resolve(labels, j->policy->defaults, j->policy->floor);
+    return write_error(labels, j->arena, &d->error);
 }
 
 static bool any_level_is(const struct levels *levels, enum level level)
