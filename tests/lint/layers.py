@@ -25,7 +25,7 @@ LAYERS = [
     ["k8s/util", "k8s/policy"],
     ["webhook/util", "webhook/cli"],
     ["k8s/document", "k8s/keyring", "webhook/tls"],
-    ["k8s/review", "k8s/access", "k8s/reflector", "k8s/evidence"],
+    ["k8s/review", "k8s/access", "k8s/reflector", "k8s/evidence", "k8s/network_policy"],
     ["k8s/snapshot", "k8s/api"],
     ["k8s/folder", "k8s/cluster", "webhook/gate"],
     ["webhook/config", "webhook/answer"],
