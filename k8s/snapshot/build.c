@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build - collects the evidence and namespaces of a snapshot. */
+/* build - collects the evidence, namespaces and NetworkPolicies of a snapshot. */
 #define _GNU_SOURCE /* tdestroy() */
 #include <errno.h>
 #include <search.h>
@@ -17,6 +17,7 @@ struct snapshot_builder {
         *namespaces; /* owned list; the labels are in the snapshot's arena */
     size_t namespace_count;
     size_t namespace_capacity;
+    struct snapshot_given_policies network_policies; /* owned */
     void *evidence_tree; /* of tsearch(): finds names that were added already */
     void *namespace_tree;
 };
@@ -70,6 +71,7 @@ void snapshot_builder_free(struct snapshot_builder *builder)
         evidence_unref(builder->evidence.items[i]);
     free(builder->evidence.items);
     free(builder->namespaces);
+    snapshot_free_given_policies(&builder->network_policies);
     snapshot_unref(builder->snapshot);
     free(builder);
 }
@@ -138,6 +140,17 @@ int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct
     return 0;
 }
 
+int snapshot_builder_add_network_policy(struct snapshot_builder *builder,
+                                        const struct network_policy *policy)
+{
+    return snapshot_give_network_policy(&builder->network_policies, policy);
+}
+
+void snapshot_builder_read_network_policies(struct snapshot_builder *builder)
+{
+    builder->snapshot->network_policies_read = true;
+}
+
 static int sort_namespaces(const void *a, const void *b)
 {
     return order_namespaces(*(const struct namespace_labels *const *)a,
@@ -172,6 +185,8 @@ int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **
     /* the tree has names of evidence that is released now */
     tdestroy(builder->evidence_tree, keep_item);
     builder->evidence_tree = NULL;
+    if (r == 0)
+        r = snapshot_fill_network_policies(snapshot, &builder->network_policies);
     if (r == 0)
         r = snapshot_fill(snapshot, &builder->evidence);
     if (r < 0)

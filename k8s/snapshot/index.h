@@ -47,6 +47,11 @@ struct snapshot {
     const struct evidence **invalid; /* by name; with the broken baselines */
     size_t invalid_count;
 
+    bool network_policies_read;
+    const struct network_policy **network_policies; /* by namespace, then name; owned: one
+                                                       reference each */
+    size_t network_policy_count;
+
     struct snapshot_rest *rests; /* by namespace, one for each */
     size_t rest_count;
     size_t rest_capacity;
@@ -90,6 +95,26 @@ int snapshot_add_rest(struct snapshot *snapshot, const struct snapshot_rest *res
 /* Makes all lists. On failure the snapshot holds no evidence. */
 int snapshot_fill(struct snapshot *snapshot, struct snapshot_given *given)
     __attribute__((warn_unused_result));
+
+/* ---- network_policies.c ---- */
+
+/* The NetworkPolicies of a builder. {0} is empty. */
+struct snapshot_given_policies {
+    const struct network_policy **items; /* owned: one reference each */
+    size_t count;
+    size_t capacity;
+    void *tree; /* of tsearch(): finds names that were added already */
+};
+
+/* Takes a reference. -EEXIST as for a builder. */
+int snapshot_give_network_policy(struct snapshot_given_policies *given,
+                                 const struct network_policy *policy)
+    __attribute__((warn_unused_result));
+void snapshot_free_given_policies(struct snapshot_given_policies *given);
+/* Makes the list. On failure snapshot_free_network_policies() is still due. */
+int snapshot_fill_network_policies(struct snapshot *snapshot, struct snapshot_given_policies *given)
+    __attribute__((warn_unused_result));
+void snapshot_free_network_policies(struct snapshot *snapshot);
 
 /* ---- groups.c ---- */
 

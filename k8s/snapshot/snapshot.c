@@ -28,6 +28,7 @@ void snapshot_unref(const struct snapshot *snapshot)
     snapshot_free_groups(shared);
     for (size_t i = 0; i < shared->all_count; i++)
         evidence_unref(shared->all[i]);
+    snapshot_free_network_policies(shared);
     arena_release(&shared->arena);
     if (shared->keep.release != NULL)
         shared->keep.release(shared->keep.object);

@@ -3,7 +3,8 @@
 #define K8S_SNAPSHOT_SNAPSHOT_H
 
 /*
- * snapshot - everything a decision needs at one moment: policy, namespaces, evidence.
+ * snapshot - everything a decision needs at one moment: policy, namespaces, evidence,
+ * NetworkPolicies.
  *
  * Immutable and reference-counted. A request takes a reference and holds it until its end; a source
  * builds the next snapshot meanwhile and swaps it into a store. Nothing is verified or parsed here.
@@ -13,7 +14,8 @@
  *
  * Errors     0; -ENOMEM; -EEXIST the builder has an object with this name already.
  * Ownership  a snapshot keeps the texts of its policy alive by `keep`, holds a reference to each
- *            evidence, and copies namespace labels. snapshot_unref(NULL) is allowed.
+ *            evidence and NetworkPolicy, and copies namespace labels. snapshot_unref(NULL) is
+ *            allowed.
  * Threads    any number of threads can read a snapshot, without locks; a builder belongs to one
  *            thread.
  */
@@ -22,6 +24,7 @@
 #include <stddef.h>
 
 #include "k8s/evidence/evidence.h"
+#include "k8s/network_policy/network_policy.h"
 #include "k8s/policy/level.h"
 #include "k8s/policy/policy.h"
 #include "k8s/snapshot/ceiling.h"
@@ -35,6 +38,10 @@
 /* The most valid documents of a namespace, without copies. Where there are more, a baseline can be
  * among those that were left out, so every judged pod that the namespace concerns is denied. */
 #define SNAPSHOT_MAX_VALID_PER_NAMESPACE 100000
+/* The most NetworkPolicies of a namespace about egress, bytewise by name: each judged pod is
+ * compared with all of them. The next one stands for all further ones, and counts as one that
+ * selects every pod and admits every destination. */
+#define SNAPSHOT_MAX_NETWORK_POLICIES_PER_NAMESPACE 1000
 
 struct snapshot;
 struct snapshot_builder;
@@ -64,6 +71,14 @@ int snapshot_builder_add_namespace(struct snapshot_builder *builder,
 /* Takes a reference. */
 int snapshot_builder_add_evidence(struct snapshot_builder *builder, const struct evidence *evidence)
     __attribute__((warn_unused_result, nonnull));
+
+/* Takes a reference. */
+int snapshot_builder_add_network_policy(struct snapshot_builder *builder,
+                                        const struct network_policy *policy)
+    __attribute__((warn_unused_result, nonnull));
+/* NetworkPolicies are read here. Without this call nobody knows whether there are any. */
+void snapshot_builder_read_network_policies(struct snapshot_builder *builder)
+    __attribute__((nonnull));
 
 /* Documents of a namespace that have no record in a snapshot, only their number. */
 struct snapshot_rest {
@@ -138,6 +153,18 @@ struct evidence_run snapshot_invalid(const struct snapshot *snapshot, struct str
 struct snapshot_rest snapshot_rest(const struct snapshot *snapshot, struct str namespace_name);
 /* The namespaces with such documents; borrowed. */
 const struct snapshot_rest *snapshot_rests(const struct snapshot *snapshot, size_t *ret_count);
+
+/* Consecutive NetworkPolicies; borrowed from the snapshot. */
+struct network_policy_run {
+    const struct network_policy *const *items;
+    size_t count;
+};
+
+/* The NetworkPolicies of a namespace that are about egress, bytewise by name. False: they are not
+ * read here. */
+bool snapshot_network_policies(const struct snapshot *snapshot, struct str namespace_name,
+                               struct network_policy_run *ret_run)
+    __attribute__((warn_unused_result, nonnull));
 
 /* All records, sorted by `<namespace>/<name>`: for `sandgate evidence` and metrics. */
 struct evidence_run snapshot_all(const struct snapshot *snapshot);
