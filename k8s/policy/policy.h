@@ -53,7 +53,8 @@ struct policy {
     struct str_list exempt_namespaces;
     struct str_list exempt_users;
     struct str_list exempt_runtime_classes;
-    bool accept_unsigned; /* false unless the configuration says `unsigned: accept` */
+    bool network_policies; /* a source reads NetworkPolicies even if nobody has given one */
+    bool accept_unsigned;  /* false unless the configuration says `unsigned: accept` */
     int max_age_days;
     uint32_t clock_skew_sec;
 };

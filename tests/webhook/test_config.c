@@ -134,6 +134,7 @@ static void assert_default_policy(const struct policy *p)
     cr_assert_eq(p->exempt_namespaces.count, 0);
     cr_assert_eq(p->exempt_users.count, 0);
     cr_assert_eq(p->exempt_runtime_classes.count, 0);
+    cr_assert(!p->network_policies);
     cr_assert(!p->accept_unsigned);
     cr_assert_eq(p->max_age_days, 30);
     cr_assert_eq(p->clock_skew_sec, 60);
@@ -185,6 +186,7 @@ static const char everything[] =
     "defaults: {enforce: required, warn: annotated, audit: required, boundary: warn,\n"
     "  controllers: enforce}\n"
     "floor: {enforce: annotated, warn: none, audit: annotated, boundary: record}\n"
+    "boundary: {networkPolicies: true}\n"
     "exempt: {namespaces: [kube-system], users: [\"system:node:a\"], runtimeClasses: [gvisor]}\n"
     "limits: {maxBodyBytes: 1024, maxInFlight: 1, maxInFlightBytes: 4096, maxConnections: 2,\n"
     "  threads: 3, deadlineMarginMilliseconds: 4}\n"
@@ -291,6 +293,7 @@ Test(config, every_key_of_the_policy_is_read)
     cr_assert_eq(p->floor.warn, LEVEL_NONE);
     cr_assert_eq(p->floor.audit, LEVEL_ANNOTATED);
     cr_assert_eq(p->floor.boundary, BOUNDARY_LEVEL_RECORD);
+    cr_assert(p->network_policies);
     assert_text(p->exempt_namespaces.items[0], "kube-system");
     assert_text(p->exempt_users.items[0], "system:node:a");
     assert_text(p->exempt_runtime_classes.items[0], "gvisor");
@@ -327,6 +330,11 @@ static const struct {
     {"- a\n", "1:1: the configuration must be a mapping\n"},
     {"apiVersion: sandbox.runx.dev/v2\n", "1:13: apiVersion must be one of: sandbox.runx.dev/v1\n"},
     {"kind: Gate\n", "1:7: kind must be one of: GateConfiguration\n"},
+    {"boundary: {networkpolicies: true}\n",
+     "1:12: networkpolicies is not a known key; did you mean networkPolicies?\n"},
+    {"boundary: {networkPolicies: \"true\"}\n",
+     "1:29: boundary.networkPolicies must be true or false\n"},
+    {"boundary: true\n", "1:11: boundary must be a mapping\n"},
     {"tls: [a]\n", "1:6: tls must be a mapping\n"},
     {"tls: {certificate: 5}\n", "1:20: tls.certificate must be text: quote it\n"},
     {"tls: {key: \"\"}\n", "1:12: tls.key must be a path\n"},

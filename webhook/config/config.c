@@ -326,6 +326,14 @@ static void read_defaults(struct config_section *root, struct config *config)
     section_end(&floor);
 }
 
+static void read_boundary(struct config_section *root, struct config *config)
+{
+    struct config_section section = section_open(root, "boundary");
+
+    section_bool(&section, "networkPolicies", &config->policy.network_policies);
+    section_end(&section);
+}
+
 static void read_exempt(struct config_section *root, struct config *config)
 {
     struct config_section section = section_open(root, "exempt");
@@ -392,6 +400,7 @@ static void read_root(struct config_reader *reader, const cJSON *tree, struct co
     read_keyring(&root, config);
     read_evidence(&root, config);
     read_defaults(&root, config);
+    read_boundary(&root, config);
     read_exempt(&root, config);
     read_limits(&root, config);
     read_decision_log(&root, config);
