@@ -31,20 +31,25 @@ static bool matches_any(const struct document_shape *row)
 
 static struct build_rule rule_of(const struct document_shape *row)
 {
-    if (row->whole)
-        return (struct build_rule){.keep = BUILD_WHOLE};
-    return (struct build_rule){.keep = row->members != NULL ? BUILD_MEMBERS : BUILD_SCALAR,
-                               .members = row->members};
+    enum build_keep keep = row->members != NULL ? BUILD_MEMBERS : BUILD_SCALAR;
+
+    return (struct build_rule){.keep = row->whole ? BUILD_WHOLE : keep,
+                               .members = row->members,
+                               .key = matches_any(row) ? NULL : row->key};
 }
 
 struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped)
 {
     struct build_rule inside = b->levels[b->depth - 1].inside;
+    char first = raw.len > 0 ? raw.ptr[0] : '\0';
 
     assert(b->depth > 0 && inside.keep >= BUILD_MEMBERS);
     if (inside.keep == BUILD_WHOLE)
-        return inside;
+        return (struct build_rule){.keep = BUILD_WHOLE};
     for (const struct document_shape *row = inside.members; row->key != NULL; row++) {
+        /* tables are long, and few names begin with the same byte */
+        if (row->key[0] != first && row->key[0] != '*' && !escaped)
+            continue;
         if (matches_any(row) || json_text_equals(raw, escaped, row->key))
             return rule_of(row);
     }

@@ -31,6 +31,7 @@ enum build_keep {
 struct build_rule {
     enum build_keep keep;
     const struct document_shape *members; /* BUILD_MEMBERS */
+    const char *key; /* the row's, where it is the name of the value; NULL: any name */
 };
 
 struct build_level {
@@ -45,7 +46,7 @@ struct builder {
     cJSON *root;
     cJSON *added;           /* the last node that was made */
     struct build_rule next; /* for the next value */
-    char *key;              /* name of the next value, in the arena; NULL: it has none */
+    char *key;              /* name of the next value; NULL: it has none, or not yet */
     uint32_t key_offset;
     size_t depth;
     struct build_level levels[DOCUMENT_MAX_DEPTH];
@@ -62,14 +63,22 @@ static inline bool builder_keeps(const struct builder *b)
 }
 
 /* The next value is the member with that name. raw: the name as between the quotes of JSON. Where
- * the value is kept, builder_name() must follow. */
+ * builder_lacks_name(), builder_name() must follow. */
 static inline void builder_key(struct builder *b, struct str raw, bool escaped, uint32_t offset)
 {
     if (b->levels[b->depth - 1].inside.keep >= BUILD_MEMBERS)
         b->next = builder_rule(b, raw, escaped);
     else
         b->next = (struct build_rule){0};
+    b->key = (char *)(uintptr_t)b->next.key;
     b->key_offset = offset;
+}
+
+/* Whether the next value is kept under a name that only the text has. The names of rows are not
+ * copied: most members have one. */
+static inline bool builder_lacks_name(const struct builder *b)
+{
+    return builder_keeps(b) && b->key == NULL;
 }
 
 /* The decoded name of the next value: in the arena, NUL-terminated. */

@@ -16,7 +16,8 @@
  *            allowed, or a text of 4 GiB or more -ENOMEM out of memory, or the arena's limit was
  *            reached -EIO the system gave no random numbers (they prevent chosen hash collisions)
  *            reterr is written on -EBADMSG only.
- * Ownership  nodes and their texts live in the given arena; they do not refer to the text.
+ * Ownership  nodes and their texts live in the given arena; they do not refer to the text. A name
+ *            that a shape gives is the shape's own text, which must outlive the tree.
  * Units      bytes; lines and columns from 1, columns in bytes. A byte order mark at the start of a
  *            line does not count as a column. Lines end with LF, CRLF or CR.
  * Threads    any number, each with its own arena.

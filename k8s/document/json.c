@@ -271,7 +271,7 @@ static int read_key(struct json *j, enum json_expect *ret_expect)
     if (twice)
         return refuse(j, quote, READER_WHAT_TWICE);
     builder_key(&j->builder, s.raw, s.escaped, offset_of(j, quote));
-    if (builder_keeps(&j->builder)) {
+    if (builder_lacks_name(&j->builder)) {
         name = json_text_decode(j->builder.arena, s.raw, s.escaped);
         if (name == NULL)
             return -ENOMEM;

@@ -197,7 +197,7 @@ static int take_name(struct yaml *y, struct str name, size_t offset)
     if (twice)
         return yaml_refuse(y, offset, READER_WHAT_TWICE);
     builder_key(&y->builder, name, false, (uint32_t)offset);
-    if (!builder_keeps(&y->builder))
+    if (!builder_lacks_name(&y->builder))
         return 0;
     copy = copy_text(y, name);
     if (copy == NULL)
