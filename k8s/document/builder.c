@@ -15,6 +15,8 @@ void builder_init(struct builder *b, const struct document_options *options, str
 {
     b->arena = arena;
     b->nodes_left = options->max_nodes != 0 ? options->max_nodes : DOCUMENT_MAX_NODES;
+    b->apart_left =
+        options->max_apart_nodes != 0 ? options->max_apart_nodes : DOCUMENT_MAX_APART_NODES;
     b->root = NULL;
     b->added = NULL;
     b->next = (struct build_rule){.keep = options->shape != NULL ? BUILD_MEMBERS : BUILD_WHOLE,
@@ -29,13 +31,15 @@ static bool matches_any(const struct document_shape *row)
     return row->key[0] == '*' && row->key[1] == '\0';
 }
 
-static struct build_rule rule_of(const struct document_shape *row)
+/* outer: the rule of the object or list that has the value. */
+static struct build_rule rule_of(const struct document_shape *row, struct build_rule outer)
 {
     enum build_keep keep = row->members != NULL ? BUILD_MEMBERS : BUILD_SCALAR;
 
     return (struct build_rule){.keep = row->whole ? BUILD_WHOLE : keep,
                                .members = row->members,
-                               .key = matches_any(row) ? NULL : row->key};
+                               .key = matches_any(row) ? NULL : row->key,
+                               .apart = row->apart || outer.apart};
 }
 
 struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped)
@@ -45,13 +49,13 @@ struct build_rule builder_rule(const struct builder *b, struct str raw, bool esc
 
     assert(b->depth > 0 && inside.keep >= BUILD_MEMBERS);
     if (inside.keep == BUILD_WHOLE)
-        return (struct build_rule){.keep = BUILD_WHOLE};
+        return (struct build_rule){.keep = BUILD_WHOLE, .apart = inside.apart};
     for (const struct document_shape *row = inside.members; row->key != NULL; row++) {
         /* tables are long, and few names begin with the same byte */
         if (row->key[0] != first && row->key[0] != '*' && !escaped)
             continue;
         if (matches_any(row) || json_text_equals(raw, escaped, row->key))
-            return rule_of(row);
+            return rule_of(row, inside);
     }
     return (struct build_rule){0};
 }
@@ -64,7 +68,7 @@ static struct build_rule rule_of_items(struct build_rule list)
     if (list.keep == BUILD_MEMBERS) {
         for (const struct document_shape *row = list.members; row->key != NULL; row++) {
             if (matches_any(row))
-                return rule_of(row);
+                return rule_of(row, list);
         }
     }
     return (struct build_rule){0};
@@ -89,16 +93,17 @@ static int add_node(struct builder *b, int type, uint32_t offset, struct documen
 {
     struct document_node *parent = b->depth > 0 ? b->levels[b->depth - 1].node : NULL;
     struct document_node *node = NULL;
+    size_t *left = b->next.apart ? &b->apart_left : &b->nodes_left;
 
     *ret_node = NULL;
     if (b->next.keep == BUILD_SKIP)
         return 0;
-    if (b->nodes_left == 0)
+    if (*left == 0)
         return -E2BIG;
     node = arena_alloc(b->arena, 1, sizeof(*node));
     if (node == NULL)
         return -ENOMEM;
-    b->nodes_left--;
+    (*left)--;
     b->added = &node->node;
     node->node.type = b->key != NULL ? type | cJSON_StringIsConst : type;
     node->node.string = b->key;

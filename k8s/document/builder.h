@@ -32,6 +32,7 @@ struct build_rule {
     enum build_keep keep;
     const struct document_shape *members; /* BUILD_MEMBERS */
     const char *key; /* the row's, where it is the name of the value; NULL: any name */
+    bool apart;      /* counted apart */
 };
 
 struct build_level {
@@ -43,6 +44,7 @@ struct build_level {
 struct builder {
     struct arena *arena; /* borrowed */
     size_t nodes_left;
+    size_t apart_left; /* the same, of nodes that are counted apart */
     cJSON *root;
     cJSON *added;           /* the last node that was made */
     struct build_rule next; /* for the next value */

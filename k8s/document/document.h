@@ -31,8 +31,9 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
-#define DOCUMENT_MAX_DEPTH 64      /* objects and lists inside each other */
-#define DOCUMENT_MAX_NODES 100000u /* of one document, unless the options say otherwise */
+#define DOCUMENT_MAX_DEPTH 64             /* objects and lists inside each other */
+#define DOCUMENT_MAX_NODES 100000u        /* of one document, unless the options say otherwise */
+#define DOCUMENT_MAX_APART_NODES 1000000u /* of the rows of its shape with `apart`; the same */
 
 /* The place is the first byte of the offending part: the scalar, the second of two equal keys, the
  * anchor, the bracket of level 65, the second `---`. */
@@ -70,13 +71,14 @@ enum document_rules {
  *                                            that its type is known
  *   {.key = "*", ...}                        every item of a list, every other member of an object
  *
- * The first row that matches counts. A list where the table is for an object has no items; an
- * object where it is for a list has the members that `*` matches.
+ * The first row that matches counts. A list where the table is for an object has no items, unless
+ * `*` matches; an object where it is for a list has the members that `*` matches.
  */
 struct document_shape {
     const char *key;
     const struct document_shape *members;
     bool whole;
+    bool apart; /* its nodes, and all nodes inside, count against max_apart_nodes only */
 };
 
 struct document_options {
@@ -85,6 +87,7 @@ struct document_options {
     const struct document_shape *shape; /* of the root's members; NULL: everything. Ignored by
                                          * DOCUMENT_MANIFEST, which keeps everything. */
     size_t max_nodes;                   /* 0: DOCUMENT_MAX_NODES */
+    size_t max_apart_nodes;             /* 0: DOCUMENT_MAX_APART_NODES */
     /* In JSON, objects and lists that the shape skips are not checked (json_skip.h). For responses
      * of the API server, in which other parties fill parts that are not used. */
     bool rest_unchecked;

@@ -2,103 +2,18 @@
 /*
  * review - reads an AdmissionReview.
  *
- * The shape below keeps only the members that the gate reads: most of a review is never stored.
+ * Its shape (shape.c) keeps only the members that the gate reads: most of a review is never stored.
  */
 #include "k8s/review/review.h"
 
 #include <assert.h>
 #include <errno.h>
 
+#include "k8s/review/shape.h"
 #include "planner/base/tree.h"
 
 #define REVIEW_API_VERSION "admission.k8s.io/v1"
 #define REVIEW_KIND "AdmissionReview"
-
-/* The members of a review that the gate reads; the others are checked and skipped. The kind can
- * come after the object, so one shape serves all kinds. */
-static const struct document_shape any_scalar[] = {{.key = "*"}, {0}};
-
-static const struct document_shape metadata[] = {
-    {.key = "name"},
-    {.key = "generateName"},
-    {.key = "annotations", .members = any_scalar},
-    {0},
-};
-
-static const struct document_shape owner[] = {
-    {.key = "kind"}, {.key = "name"}, {.key = "controller"}, {0}};
-static const struct document_shape owners[] = {{.key = "*", .members = owner}, {0}};
-
-static const struct document_shape object_metadata[] = {
-    {.key = "name"},
-    {.key = "generateName"},
-    {.key = "annotations", .members = any_scalar},
-    {.key = "ownerReferences", .members = owners},
-    {0},
-};
-
-static const struct document_shape container[] = {{.key = "image"}, {0}};
-static const struct document_shape containers[] = {{.key = "*", .members = container}, {0}};
-static const struct document_shape volume_image[] = {{.key = "reference"}, {0}};
-static const struct document_shape volume[] = {{.key = "image", .members = volume_image}, {0}};
-static const struct document_shape volumes[] = {{.key = "*", .members = volume}, {0}};
-
-#define POD_SPEC                                                                                   \
-    {.key = "containers", .members = containers},                                                  \
-        {.key = "initContainers", .members = containers},                                          \
-        {.key = "ephemeralContainers", .members = containers},                                     \
-        {.key = "volumes", .members = volumes}, {.key = "serviceAccountName"},                     \
-    {                                                                                              \
-        .key = "runtimeClassName"                                                                  \
-    }
-
-static const struct document_shape pod_spec[] = {POD_SPEC, {0}};
-
-static const struct document_shape pod_template[] = {
-    {.key = "metadata", .members = metadata},
-    {.key = "spec", .members = pod_spec},
-    {0},
-};
-
-static const struct document_shape job_spec[] = {{.key = "template", .members = pod_template}, {0}};
-static const struct document_shape job_template[] = {{.key = "spec", .members = job_spec}, {0}};
-
-static const struct document_shape object_spec[] = {
-    POD_SPEC,
-    {.key = "template", .members = pod_template},
-    {.key = "jobTemplate", .members = job_template},
-    {0},
-};
-
-static const struct document_shape object[] = {
-    {.key = "metadata", .members = object_metadata},
-    {.key = "spec", .members = object_spec},
-    {.key = "template", .members = pod_template},
-    {0},
-};
-
-static const struct document_shape kind[] = {
-    {.key = "group"}, {.key = "version"}, {.key = "kind"}, {0}};
-
-static const struct document_shape user_info[] = {
-    {.key = "username"}, {.key = "groups", .members = any_scalar}, {0}};
-
-static const struct document_shape request[] = {
-    {.key = "uid"},
-    {.key = "kind", .members = kind},
-    {.key = "subResource"},
-    {.key = "name"},
-    {.key = "namespace"},
-    {.key = "operation"},
-    {.key = "userInfo", .members = user_info},
-    {.key = "object", .members = object},
-    {.key = "oldObject", .members = object},
-    {.key = "dryRun"},
-    {0},
-};
-
-static const struct document_shape review[] = {
-    {.key = "apiVersion"}, {.key = "kind"}, {.key = "request", .members = request}, {0}};
 
 static const struct {
     struct str text;
@@ -264,7 +179,7 @@ int review_read(struct str text, enum document_syntax syntax, struct arena *aren
                 struct review *ret_review, struct document_error *reterr)
 {
     const struct document_options options = {
-        .syntax = syntax, .rules = DOCUMENT_REVIEW, .shape = review};
+        .syntax = syntax, .rules = DOCUMENT_REVIEW, .shape = shape_review};
     struct reading reading = {.text = text};
     struct review result = {0};
     cJSON *root = NULL;

@@ -246,6 +246,7 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
     const cJSON *pod = find_template(&w, wrong ? NULL : object, &wrong);
     int r = 0;
 
+    w.pod = pod;
     if (pod != NULL)
         r = read_pod(&w, pod, arena);
     else if (wrong)

@@ -55,6 +55,7 @@ struct workload {
     const char *root; /* "" or "spec.template." or "spec.jobTemplate.spec.template." … */
     bool usable;      /* false: gate.review.unusable */
     const char *unusable_reason; /* static; the first reason; NULL where usable */
+    const cJSON *pod; /* the object or template that holds metadata and spec; NULL: none */
 
     /* false: there is no pod, or a value on the way to them has a wrong type */
     bool annotations_readable;

@@ -266,6 +266,7 @@ Test(json, only_members_of_the_shape_become_nodes)
         {T("{\"uid\":{\"a\":1},\"spec\":[{\"containers\":1}],\"all\":3}"),
          "{\"uid\":{},\"spec\":[],\"all\":3}"},
         {T("{\"u\\u0069d\":1}"), "{\"uid\":1}"},
+        {T("{\"\\u0075id\":1,\"\":2,\"*\":3,\"uidx\":4,\"ui\":5}"), "{\"uid\":1}"},
         {T("[1,{\"uid\":2}]"), "[]"},
         {T("7"), "7"},
         {T("{\"x\":{\"a\":1,\"a\":2}}"), "1:13 a key is given twice in one object"},

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "planner/base/tree.h"
+#include "reading.h"
 
 static int read_text(struct arena *arena, const char *json, struct review *review,
                      struct document_error *error)
@@ -93,34 +94,173 @@ Test(review, finds_the_owner)
     }
 }
 
-Test(review, skips_unused_fields)
+/* One pod with each field that the gate reads, beside others of the same object or list, and what
+ * is kept of it. */
+#define POD_METADATA_READ                                                                          \
+    "\"labels\":{\"a\":\"b\",\"c\":{}},\"annotations\":{\"x\":\"y\",\"z\":{}},\"uid\":\"i\""
+#define POD_METADATA                                                                               \
+    "{\"managedFields\":[{}],\"labels\":{\"a\":\"b\",\"c\":{\"hidden\":1}},\"annotations\":{"      \
+    "\"x\":\"y\",\"z\":{\"hidden\":1}},\"uid\":\"i\",\"finalizers\":[\"hidden\"]}"
+
+#define VARIABLES                                                                                  \
+    "\"args\":[\"hidden\"],\"command\":[\"hidden\"],\"env\":[{\"name\":\"S\",\"value\":"           \
+    "\"hidden\"},"                                                                                 \
+    "{\"valueFrom\":{\"secretKeyRef\":{\"name\":\"hidden\"}},\"name\":\"T\"},{\"value\":"          \
+    "\"hidden\"}],"                                                                                \
+    "\"envFrom\":[{\"prefix\":\"hidden\",\"secretRef\":{\"name\":\"hidden\"}}],"
+#define VARIABLES_READ "\"env\":[{\"name\":\"S\"},{\"name\":\"T\"},{}],\"envFrom\":[{}],"
+
+#define SERVING                                                                                    \
+    "\"ports\":[{\"containerPort\":1,\"hostPort\":2},{\"name\":\"hidden\"}],"                      \
+    "\"livenessProbe\":{\"httpGet\":{\"path\":\"hidden\"},\"periodSeconds\":1},"                   \
+    "\"readinessProbe\":{\"tcpSocket\":{\"port\":1},\"exec\":{\"command\":[\"hidden\"]}},"         \
+    "\"startupProbe\":{\"grpc\":{\"port\":1}},"                                                    \
+    "\"lifecycle\":{\"postStart\":{\"httpGet\":{\"host\":\"hidden\"},\"sleep\":{\"seconds\":1}},"  \
+    "\"preStop\":{\"tcpSocket\":{\"port\":1},\"exec\":{\"command\":[\"hidden\"]}},\"stopSignal\":" \
+    "\"S\"},"
+#define SERVING_READ                                                                               \
+    "\"ports\":[{\"hostPort\":2},{}],\"livenessProbe\":{\"httpGet\":{}},"                          \
+    "\"readinessProbe\":{\"tcpSocket\":{}},\"startupProbe\":{\"grpc\":{}},"                        \
+    "\"lifecycle\":{\"postStart\":{\"httpGet\":{}},\"preStop\":{\"tcpSocket\":{}}},"
+
+#define MOUNTS                                                                                     \
+    "\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/"                                          \
+    "m\",\"readOnly\":true,\"subPath\":\"hidden\"}],"                                              \
+    "\"volumeDevices\":[{\"name\":\"hidden\",\"devicePath\":\"/dev/x\"},7],"
+#define MOUNTS_READ                                                                                \
+    "\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/m\",\"readOnly\":true}],"                  \
+    "\"volumeDevices\":[{},7],"
+
+#define SECCOMP "\"seccompProfile\":{\"type\":\"Localhost\",\"localhostProfile\":\"hidden\"},"
+#define SECCOMP_READ "\"seccompProfile\":{\"type\":\"Localhost\"},"
+#define USER "\"runAsUser\":0,\"runAsNonRoot\":true,"
+#define SECURITY_READ                                                                              \
+    "\"securityContext\":{\"readOnlyRootFilesystem\":true,\"privileged\":false,"                   \
+    "\"allowPrivilegeEscalation\":false,\"procMount\":\"Default\"," USER SECCOMP_READ              \
+    "\"capabilities\":{\"add\":[\"A\",{}],\"drop\":[\"ALL\"]},\"windowsOptions\":{"                \
+    "\"hostProcess\":true}},"
+#define SECURITY                                                                                   \
+    "\"securityContext\":{\"runAsGroup\":1,\"readOnlyRootFilesystem\":true,\"privileged\":false,"  \
+    "\"allowPrivilegeEscalation\":false,\"procMount\":\"Default\"," USER SECCOMP                   \
+    "\"capabilities\":{\"add\":[\"A\",{\"hidden\":1}],\"drop\":[\"ALL\"]},"                        \
+    "\"windowsOptions\":{\"hostProcess\":true,\"runAsUserName\":\"hidden\"}},"
+#define RESOURCES                                                                                  \
+    "\"resources\":{\"limits\":{\"cpu\":1,\"memory\":\"1Gi\",\"hidden\":1},\"requests\":{\"cpu\":" \
+    "1}}"
+#define RESOURCES_READ "\"resources\":{\"limits\":{\"cpu\":1,\"memory\":\"1Gi\"}}"
+
+#define CONTAINER                                                                                  \
+    "[{\"name\":\"hidden\",\"image\":\"i\",\"workingDir\":\"/w\"," VARIABLES SERVING MOUNTS        \
+        SECURITY RESOURCES "}]"
+#define CONTAINER_READ                                                                             \
+    "[{\"image\":\"i\",\"workingDir\":\"/w\"," VARIABLES_READ SERVING_READ MOUNTS_READ             \
+        SECURITY_READ RESOURCES_READ "}]"
+
+#define VOLUMES                                                                                    \
+    "[{\"name\":\"a\",\"hostPath\":{\"path\":\"/"                                                  \
+    "hidden\"}},{\"emptyDir\":{\"medium\":\"hidden\"}},"                                           \
+    "{\"csi\":{\"readOnly\":true,\"driver\":\"hidden\"}},{\"projected\":{\"sources\":["            \
+    "{\"serviceAccountToken\":{\"path\":\"hidden\"}},{\"podCertificate\":{}},{\"secret\":{}}]}},"  \
+    "{\"image\":{\"reference\":\"r\",\"pullPolicy\":\"hidden\"}}]"
+#define VOLUMES_READ                                                                               \
+    "[{\"name\":\"a\",\"hostPath\":{}},{\"emptyDir\":{}},{\"csi\":{\"readOnly\":true}},"           \
+    "{\"projected\":{\"sources\":[{\"serviceAccountToken\":{}},{\"podCertificate\":{}},{}]}},"     \
+    "{\"image\":{\"reference\":\"r\"}}]"
+
+#define POD_FIELDS                                                                                 \
+    "\"enableServiceLinks\":false,\"hostNetwork\":true,\"hostPID\":true,\"hostIPC\":[],"           \
+    "\"shareProcessNamespace\":true,\"hostUsers\":false,\"automountServiceAccountToken\":false,"
+#define POD_SECURITY                                                                               \
+    "\"securityContext\":{" USER SECCOMP                                                           \
+    "\"sysctls\":[\"hidden\"],\"windowsOptions\":{\"hostProcess\":true}},"
+#define POD_SECURITY_READ                                                                          \
+    "\"securityContext\":{" USER SECCOMP_READ "\"windowsOptions\":{\"hostProcess\":true}},"
+
+/* The spec of a pod with each of these fields: as it is sent, or what is kept. */
+static const char *pod_spec(struct arena *arena, bool kept)
+{
+    const char *container = kept ? CONTAINER_READ : CONTAINER;
+    struct str spec = arena_format(
+        arena,
+        "{%s\"containers\":%s,\"initContainers\":%s,\"ephemeralContainers\":%s,\"volumes\":%s,"
+        "%s%s%s}",
+        kept ? "" : "\"nodeName\":\"hidden\",", container, container, container,
+        kept ? VOLUMES_READ : VOLUMES, POD_FIELDS, kept ? POD_SECURITY_READ : POD_SECURITY,
+        kept ? RESOURCES_READ : RESOURCES);
+
+    cr_assert(str_present(spec));
+    return spec.ptr;
+}
+
+static void check_kept(struct arena *arena, struct str object, struct str kept)
+{
+    struct str text =
+        arena_format(arena, HEAD "\"uid\":\"u\"," POD "\"object\":%s," REST, object.ptr);
+    struct document_error error = {0};
+    struct review r = {0};
+
+    cr_assert_eq(read_text(arena, text.ptr, &r, &error), 0, "%zu:%zu %s", error.line, error.column,
+                 error.what);
+    cr_assert_str_eq(reading_write(arena, r.object).ptr, kept.ptr);
+}
+
+/* Nothing else becomes a node: no value of a variable, no argument, no command. */
+Test(review, keeps_exactly_the_fields_of_a_pod_that_are_read)
 {
     cleanup_arena struct arena arena = {0};
-    struct review r = {0};
-    struct document_error error = {0};
-    const cJSON *pod = NULL;
 
-    cr_assert_eq(
-        read_text(&arena,
-                  HEAD
-                  "\"uid\":\"u\"," POD
-                  "\"object\":{\"metadata\":{\"managedFields\":[{}],\"labels\":{\"a\":\"b\"},"
-                  "\"annotations\":{\"x\":\"y\",\"z\":{\"deep\":1}}},\"spec\":{\"containers\":[{"
-                  "\"image\":\"i\",\"env\":[{\"name\":\"S\",\"value\":\"secret\"}],"
-                  "\"args\":[\"x\"]}]},\"status\":{}}," REST,
-                  &r, &error),
-        0);
-    pod = r.object;
-    cr_assert_null(tree_get(pod, "status"));
-    cr_assert_null(tree_get(tree_get(pod, "metadata"), "managedFields"));
-    cr_assert_null(tree_get(tree_get(pod, "metadata"), "labels"));
-    pod = tree_get(tree_get(pod, "spec"), "containers")->child;
-    cr_assert_not_null(tree_get(pod, "image"));
-    cr_assert_null(tree_get(pod, "env"));
-    cr_assert_null(tree_get(pod, "args"));
-    /* annotations of others must be strings too */
-    pod = tree_get(tree_get(tree_get(r.object, "metadata"), "annotations"), "z");
-    cr_assert(tree_is(pod, cJSON_Object) && pod->child == NULL);
+    check_kept(&arena,
+               arena_format(&arena, "{\"metadata\":" POD_METADATA ",\"spec\":%s,\"status\":{}}",
+                            pod_spec(&arena, false)),
+               arena_format(&arena, "{\"metadata\":{" POD_METADATA_READ "},\"spec\":%s}",
+                            pod_spec(&arena, true)));
+}
+
+#define TEMPLATE(uid)                                                                              \
+    "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":{\"metadata\":{\"labels\":{\"a\":"         \
+    "\"b\"}" uid "},\"spec\":%s}}}}}"
+
+/* Of a template the same, but for its uid, which no template has. */
+Test(review, keeps_the_same_fields_of_a_template)
+{
+    cleanup_arena struct arena arena = {0};
+
+    check_kept(&arena,
+               arena_format(&arena, TEMPLATE(",\"uid\":\"hidden\""), pod_spec(&arena, false)),
+               arena_format(&arena, TEMPLATE(""), pod_spec(&arena, true)));
+}
+
+/* A review with so many values of each of two kinds in its pod: containers, and variables. */
+static int read_many(struct arena *arena, size_t containers, size_t variables)
+{
+    char *text = arena_alloc(arena, 4 * containers + 16 * variables + 4096, 1);
+    struct document_error error = {0};
+    struct review r = {0};
+    char *at = text;
+
+    at = stpcpy(at, HEAD "\"uid\":\"u\"," POD "\"object\":{\"spec\":{\"containers\":[{\"env\":[{}");
+    for (size_t i = 1; i < variables; i++)
+        at = stpcpy(at, ",{\"name\":\"N\"}");
+    at = stpcpy(at, "]}");
+    for (size_t i = 1; i < containers; i++)
+        at = stpcpy(at, ",{}");
+    at = stpcpy(at, "]}}," REST);
+    return review_read((struct str){.ptr = text, .len = (size_t)(at - text)}, DOCUMENT_JSON, arena,
+                       &r, &error);
+}
+
+/* What only the boundary reads counts by itself: no pod is refused because that is kept, too. */
+Test(review, counts_the_fields_of_the_boundary_apart)
+{
+    /* the review and its members, five members of the request, three of its kind, spec, the list */
+    const size_t others = 1 + 3 + 5 + 3 + 2;
+    /* each variable but the first has two nodes, and the list is one */
+    const size_t variables = (DOCUMENT_MAX_APART_NODES - 2) / 2 + 1;
+    cleanup_arena struct arena arena = {0};
+
+    cr_expect_eq(read_many(&arena, DOCUMENT_MAX_NODES - others, variables), 0);
+    cr_expect_eq(read_many(&arena, DOCUMENT_MAX_NODES - others + 1, 1), -E2BIG);
+    cr_expect_eq(read_many(&arena, 1, variables + 1), -E2BIG);
 }
 
 static const struct {
