@@ -119,11 +119,12 @@ static int add_node(struct builder *b, int type, uint32_t offset, struct documen
 
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
 {
+    static char nothing[] = "";
     struct document_node *node = NULL;
     int r = add_node(b, type, offset, &node);
 
     if (r == 0 && node != NULL) {
-        node->node.valuestring = text;
+        node->node.valuestring = text == NULL && type == cJSON_String ? nothing : text;
         node->node.valuedouble = number;
     }
     return r;

@@ -64,6 +64,13 @@ static inline bool builder_keeps(const struct builder *b)
     return b->next.keep != BUILD_SKIP;
 }
 
+/* Whether a text that comes next is kept with its content. Where an object or list is due it is
+ * not: it can be a value that must not be kept. */
+static inline bool builder_keeps_text(const struct builder *b)
+{
+    return builder_keeps(b) && b->next.keep != BUILD_MEMBERS;
+}
+
 /* The next value is the member with that name. raw: the name as between the quotes of JSON. Where
  * builder_lacks_name(), builder_name() must follow. */
 static inline void builder_key(struct builder *b, struct str raw, bool escaped, uint32_t offset)
@@ -97,7 +104,8 @@ static inline void builder_item(struct builder *b)
     b->key_offset = 0;
 }
 
-/* type: cJSON_String (text: in the arena), cJSON_Number, cJSON_True, cJSON_False, cJSON_NULL. */
+/* type: cJSON_String (text: in the arena; NULL: without content), cJSON_Number, cJSON_True,
+ * cJSON_False, cJSON_NULL. */
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
     __attribute__((warn_unused_result));
 

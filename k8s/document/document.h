@@ -72,7 +72,8 @@ enum document_rules {
  *   {.key = "*", ...}                        every item of a list, every other member of an object
  *
  * The first row that matches counts. A list where the table is for an object has no items, unless
- * `*` matches; an object where it is for a list has the members that `*` matches.
+ * `*` matches; an object where it is for a list has the members that `*` matches. A text where the
+ * table is for an object or list is kept without its content.
  */
 struct document_shape {
     const char *key;

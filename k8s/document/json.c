@@ -162,9 +162,11 @@ static int read_string(struct json *j)
 
     if (r < 0 || !builder_keeps(&j->builder))
         return r;
-    text = json_text_decode(j->builder.arena, s.raw, s.escaped);
-    if (text == NULL)
-        return -ENOMEM;
+    if (builder_keeps_text(&j->builder)) {
+        text = json_text_decode(j->builder.arena, s.raw, s.escaped);
+        if (text == NULL)
+            return -ENOMEM;
+    }
     return builder_scalar(&j->builder, cJSON_String, text, 0, offset);
 }
 

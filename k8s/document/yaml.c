@@ -242,7 +242,7 @@ static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
         r = yaml_add_anchor(y, event->data.scalar.anchor, offset, &anchor);
     if (r == 0 && scalar.kind == SCALAR_TEXT)
         r = check_nul(y, value, offset);
-    if (r == 0 && scalar.kind == SCALAR_TEXT && builder_keeps(&y->builder)) {
+    if (r == 0 && scalar.kind == SCALAR_TEXT && builder_keeps_text(&y->builder)) {
         text = copy_text(y, value);
         r = text != NULL ? 0 : -ENOMEM;
     }

@@ -230,6 +230,21 @@ Test(review, keeps_the_same_fields_of_a_template)
                arena_format(&arena, TEMPLATE(""), pod_spec(&arena, true)));
 }
 
+/* A value where an object or list is due has its type, but not its content: it can be one of a
+ * variable. */
+Test(review, keeps_no_text_where_an_object_or_list_is_due)
+{
+    cleanup_arena struct arena arena = {0};
+
+    check_kept(&arena,
+               STR("{\"metadata\":\"hidden\",\"spec\":{\"volumes\":\"hidden\",\"containers\":["
+                   "\"hidden\",{\"env\":[\"A=hidden\",7],\"ports\":\"hidden\"},"
+                   "{\"env\":{\"A\":\"hidden\"},\"securityContext\":\"hidden\"}]}}"),
+               STR("{\"metadata\":\"\",\"spec\":{\"volumes\":\"\",\"containers\":["
+                   "\"\",{\"env\":[\"\",7],\"ports\":\"\"},"
+                   "{\"env\":{\"A\":\"\"},\"securityContext\":\"\"}]}}"));
+}
+
 /* A review with so many values of each of two kinds in its pod: containers, and variables. */
 static int read_many(struct arena *arena, size_t containers, size_t variables)
 {
