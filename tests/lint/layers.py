@@ -26,7 +26,7 @@ LAYERS = [
     ["webhook/util", "webhook/cli"],
     ["k8s/document", "k8s/keyring", "webhook/tls"],
     ["k8s/review", "k8s/access", "k8s/reflector", "k8s/evidence", "k8s/network_policy"],
-    ["k8s/snapshot", "k8s/api"],
+    ["k8s/boundary", "k8s/snapshot", "k8s/api"],
     ["k8s/folder", "k8s/cluster", "webhook/gate"],
     ["webhook/config", "webhook/answer"],
     ["webhook/selfcert", "webhook/runtime", "webhook/audit", "webhook/record"],
