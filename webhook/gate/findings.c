@@ -17,6 +17,11 @@
 
 #define IDENTITY_KEYS GATE_KEY_SKILL_REF " or " GATE_KEY_IMAGE_DIGEST
 
+static enum boundary_code boundary_of(enum gate_code code)
+{
+    return (enum boundary_code)((int)code - (int)GATE_CODE_BOUNDARY);
+}
+
 const char *gate_code_text(enum gate_code code)
 {
     static const char *const texts[] = {
@@ -25,12 +30,14 @@ const char *gate_code_text(enum gate_code code)
 #undef X
     };
 
-    return (unsigned)code < GATE_CODE_COUNT ? texts[code] : "gate.unknown";
+    if (code >= GATE_CODE_BOUNDARY && code < GATE_CODE_COUNT)
+        return boundary_code_text(boundary_of(code));
+    return (unsigned)code < GATE_CODE_BOUNDARY ? texts[code] : "gate.unknown";
 }
 
 const char *gate_code_hint(enum gate_code code)
 {
-    static const char *const hints[GATE_CODE_COUNT] = {
+    static const char *const hints[GATE_CODE_BOUNDARY] = {
         [GATE_CODE_ANNOTATION_MISSING] =
             "annotate the pod template with skill-ref or image-digest of its signed requirements",
         [GATE_CODE_ANNOTATION_UNKNOWN] = "correct the key of the annotation, or remove it",
@@ -46,7 +53,10 @@ const char *gate_code_hint(enum gate_code code)
         [GATE_CODE_REVIEW_UNUSABLE] = "correct the object as the message says",
     };
 
-    assert((unsigned)code < GATE_CODE_COUNT && hints[code] != NULL);
+    assert((unsigned)code < GATE_CODE_COUNT);
+    if (code >= GATE_CODE_BOUNDARY)
+        return boundary_code_hint(boundary_of(code));
+    assert(hints[code] != NULL);
     return hints[code];
 }
 
@@ -211,7 +221,7 @@ int gate_order_findings(struct judgement *j)
     sorted = arena_alloc(j->arena, f->count, sizeof(*sorted));
     if (sorted == NULL)
         return -ENOMEM;
-    for (int code = 0; code < GATE_CODE_COUNT; code++) {
+    for (int code = 0; code < GATE_CODE_BOUNDARY; code++) {
         for (size_t i = 0; i < f->count; i++) {
             if (f->items[i].code == (enum gate_code)code)
                 sorted[n++] = f->items[i];

@@ -230,6 +230,20 @@ static int make_plan(struct judgement *j, struct decision *d)
     d->provenance = provenance;
     d->evidence = j->found.in_use;
     d->evidence_missed = j->found.looked && j->found.in_use == NULL;
+    return 0;
+}
+
+/* The plan, and the pod's own spec beside it. */
+static int plan_and_read(struct judgement *j, struct decision *d)
+{
+    int r = make_plan(j, d);
+
+    if (r == 0)
+        r = gate_order_findings(j);
+    if (r == 0)
+        r = gate_read_boundary(j, d);
+    if (r < 0)
+        return r;
     d->outcome = outcome_of(&d->plan, j->findings.count);
     return d->outcome != OUTCOME_UNDECIDED ? 0 : -EINVAL;
 }
@@ -243,10 +257,8 @@ static int judge(struct judgement *j, struct decision *d)
         d->outcome = OUTCOME_UNUSABLE;
         r = gate_add_with(j, GATE_POD_UNUSABLE, (struct str){0}, str_of(j->pod.unusable_reason));
     } else {
-        r = make_plan(j, d);
+        r = plan_and_read(j, d);
     }
-    if (r == 0)
-        r = gate_order_findings(j);
     if (r < 0)
         return r;
     d->findings = j->findings.items;

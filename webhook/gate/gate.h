@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "k8s/boundary/boundary.h"
 #include "k8s/review/review.h"
 #include "k8s/snapshot/snapshot.h"
 #include "planner/base/arena.h"
@@ -42,7 +43,8 @@ enum gate_code {
 #define X(name, text) GATE_CODE_##name,
     GATE_CODES(X)
 #undef X
-        GATE_CODE_COUNT
+        GATE_CODE_BOUNDARY, /* the first of BOUNDARY_CODES, which follow in their order */
+    GATE_CODE_COUNT = GATE_CODE_BOUNDARY + BOUNDARY_CODE_COUNT
 };
 
 /* 0 is not an outcome, so that a decision that was not made admits nothing. */
@@ -92,7 +94,10 @@ struct decision {
     const struct gate_finding *findings; /* in the order of section 6's table */
     size_t finding_count;
     bool planned;
-    struct plan plan;        /* if planned */
+    struct plan plan;   /* if planned */
+    bool boundary_read; /* the pod's own spec was read beside the plan (boundary-v1) */
+    struct boundary boundary;
+    unsigned boundary_hold;  /* the controls that baselines hold: boundary_control_bit() */
     const cJSON *plan_input; /* if planned: the input that the planner got */
     enum plan_provenance provenance;
     const struct evidence *evidence;  /* in use; NULL: none */
@@ -122,6 +127,15 @@ int gate_decide(const struct review *review, const struct snapshot *snapshot, st
  * have denied it. Of `seen`, subject, levels and error are kept. -EINVAL where something could. */
 int gate_undecided(const struct decision *seen, struct decision *ret_decision)
     __attribute__((warn_unused_result, nonnull));
+
+/* Whether a finding of decision->boundary blocks; it is one of decision->findings then. */
+bool gate_boundary_blocks(const struct decision *decision, const struct boundary_finding *finding)
+    __attribute__((nonnull));
+
+static inline enum gate_code gate_code_of_boundary(enum boundary_code code)
+{
+    return (enum gate_code)((int)GATE_CODE_BOUNDARY + (int)code);
+}
 
 /* Static texts, never NULL. A hint is what to do about findings of this code in general, for
  * reports; the message of a finding says it for the one pod. */

@@ -163,6 +163,23 @@ static int check_own_runs(struct judgement *j, const struct pinned_set *set)
     return gate_add(j, GATE_OWN_IMAGE_NOT_RUN, place);
 }
 
+/* An image is a sidecar's where a baseline lists it and the workload does not. */
+static int mark_sidecars(struct judgement *j, const struct pinned_set *set)
+{
+    bool *sidecars = arena_alloc(j->arena, j->pod.image_count, sizeof(*sidecars));
+
+    if (sidecars == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < j->pod.image_count; i++) {
+        const struct pinned *pinned =
+            str_present(j->pod.images[i].digest) ? find(set, j->pod.images[i].digest) : NULL;
+
+        sidecars[i] = pinned != NULL && pinned->listed && !pinned->own;
+    }
+    j->sidecars = sidecars;
+    return 0;
+}
+
 int gate_check_images(struct judgement *j)
 {
     /* unsigned requirements of a skill list no images, so images cannot be compared with a list */
@@ -176,6 +193,7 @@ int gate_check_images(struct judgement *j)
         set.identity = j->claims.image_digest;
     mark_known(j, &set);
     set.own_runs = runs_own(j, &set);
+    r = mark_sidecars(j, &set);
     for (size_t i = 0; r == 0 && i < j->pod.image_count; i++)
         r = check_image(j, &set, &j->pod.images[i], lists_count);
     if (r < 0 || !lists_count)

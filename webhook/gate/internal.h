@@ -93,7 +93,8 @@ struct judgement {
     struct gate_claims claims;
     struct gate_found found;
     struct gate_findings findings;
-    int max_age_days; /* the smallest of the configuration and of all baselines */
+    const bool *sidecars; /* for each of pod.images: a baseline lists it, the workload does not */
+    int max_age_days;     /* the smallest of the configuration and of all baselines */
 };
 
 /* findings.c */
@@ -144,6 +145,10 @@ int gate_make_baseline(struct judgement *j, cJSON **ret_baseline)
 /* images.c: section 6 */
 
 int gate_check_images(struct judgement *j) __attribute__((warn_unused_result));
+
+/* boundary.c: after the plan; findings that block are added to those in order. */
+
+int gate_read_boundary(struct judgement *j, struct decision *d) __attribute__((warn_unused_result));
 
 /* exemption.c: an exemption that waives every finding; NULL: none. */
 
