@@ -125,6 +125,17 @@ static int annotate_findings(const struct decision *d, struct arena *arena,
     return 0;
 }
 
+static int annotate_boundary(const struct decision *d, struct arena *arena,
+                             struct answer_response *response)
+{
+    struct str text = {0};
+    int r = boundary_write(&d->boundary, arena, &text);
+
+    if (r == 0)
+        add_pair(response, "boundary", text);
+    return r;
+}
+
 /* `<namespace>/<name> sha256:<hex> keys=<id>,<id>`, and for an exemption ` until=<expires_at>`. */
 static int annotate_document(const struct evidence *e, const char *key, bool with_end,
                              struct arena *arena, struct answer_response *response)
@@ -206,6 +217,8 @@ int answer_annotate(const struct decision *d, struct arena *arena, struct answer
         r = annotate_plan(d, arena, response);
     if (r == 0)
         r = annotate_findings(d, arena, response);
+    if (r == 0 && d->boundary_read)
+        r = annotate_boundary(d, arena, response);
     if (r == 0 && d->evidence != NULL)
         r = annotate_document(d->evidence, "evidence", false, arena, response);
     if (r == 0 && d->exemption != NULL)

@@ -245,6 +245,12 @@ static int warn_of_rows(const struct decision *d, struct arena *arena, struct st
     return r == 0 && str_present(also) ? add_warning(arena, also, warnings, count) : r;
 }
 
+/* Whether the user is warned of what blocks. */
+static bool warns_of_findings(const struct decision *d)
+{
+    return d->violates_warn || d->would_deny_enforce;
+}
+
 static int warn_of_findings(const struct decision *d, struct arena *arena, struct str *warnings,
                             size_t *count)
 {
@@ -259,6 +265,45 @@ static int warn_of_findings(const struct decision *d, struct arena *arena, struc
     if (r == 0)
         r = warn_of_rows(d, arena, warnings, count);
     return r == 0 && *count < ANSWER_MAX_WARNINGS ? warn_with_advice(d, arena, warnings, count) : r;
+}
+
+/* Whether a finding of the boundary is a warning: it contradicts the declaration, and is not among
+ * the findings that the user is warned of already. */
+static bool warns(const struct decision *d, const struct boundary_finding *f)
+{
+    return boundary_code_state(f->code) == BOUNDARY_CONTRADICTED &&
+           !(warns_of_findings(d) && gate_boundary_blocks(d, f));
+}
+
+static int warn_of_boundary(const struct decision *d, struct arena *arena, struct str *warnings,
+                            size_t *count)
+{
+    size_t left = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < d->boundary.finding_count; i++)
+        left += warns(d, &d->boundary.findings[i]) ? 1 : 0;
+    for (size_t i = 0; r == 0 && left > 0 && *count < ANSWER_MAX_WARNINGS; i++) {
+        const struct boundary_finding *f = &d->boundary.findings[i];
+        struct answer_row row = {.code = str_of(boundary_code_text(f->code)),
+                                 .place = f->place.len > 0 ? f->place : (struct str){0}};
+        struct str text = {0};
+
+        if (!warns(d, f))
+            continue;
+        if (left > 1 && *count + 1 == ANSWER_MAX_WARNINGS) {
+            text = arena_format(arena, "sandgate: … and %zu more", left);
+            r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
+            break;
+        }
+        r = boundary_message(f, arena, &row.message);
+        if (r == 0)
+            r = make_line(&row, arena, &text);
+        if (r == 0)
+            r = add_warning(arena, text, warnings, count);
+        left--;
+    }
+    return r;
 }
 
 /* The one warning of a request that was allowed without a decision. */
@@ -283,8 +328,11 @@ int answer_warnings(const struct decision *decision, struct arena *arena,
 
     if (decision->allowed)
         r = warn_of_expiries(decision, arena, ret_warnings, &count);
-    if (r == 0 && decision->allowed && (decision->violates_warn || decision->would_deny_enforce))
+    if (r == 0 && decision->allowed && warns_of_findings(decision))
         r = warn_of_findings(decision, arena, ret_warnings, &count);
+    if (r == 0 && decision->allowed && decision->boundary_read &&
+        decision->levels.boundary >= BOUNDARY_LEVEL_WARN && decision->exemption == NULL)
+        r = warn_of_boundary(decision, arena, ret_warnings, &count);
     if (r == 0 && decision->allowed && decision->outcome == OUTCOME_LEFT_UNDECIDED)
         r = warn_of_no_decision(decision, arena, ret_warnings, &count);
     if (r == 0)
