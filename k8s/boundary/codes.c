@@ -68,7 +68,7 @@ static const struct {
                                              "set securityContext.privileged: false"},
     [BOUNDARY_CODE_CAPABILITY_KEPT] = {"capabilities are kept",
                                        "set securityContext.capabilities.drop: [ALL]"},
-    [BOUNDARY_CODE_CAPABILITY_ADDED] = {"a capability is added", "remove it"},
+    [BOUNDARY_CODE_CAPABILITY_ADDED] = {"a capability is added", "remove it from capabilities.add"},
     [BOUNDARY_CODE_CAPABILITY_ESCALATION] = {"a process can gain privileges",
                                              "set securityContext.allowPrivilegeEscalation: false"},
     [BOUNDARY_CODE_CAPABILITY_ROOT] = {"the user may be root",
@@ -79,7 +79,7 @@ static const struct {
     [BOUNDARY_CODE_HOST_NAMESPACE] = {"a namespace of processes is shared", "remove this field"},
     [BOUNDARY_CODE_HOST_PATH] = {"a path of the node is mounted", "use another volume"},
     [BOUNDARY_CODE_HOST_PROC] = {"procMount or windowsOptions.hostProcess lifts the isolation",
-                                 "remove it"},
+                                 "remove both"},
     [BOUNDARY_CODE_HOST_TOKEN] = {"a credential of the API is mounted",
                                   "set automountServiceAccountToken: false, and mount no "
                                   "projected token or certificate"},
