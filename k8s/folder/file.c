@@ -18,11 +18,17 @@ int folder_object_compare(const void *a, const void *b)
 {
     const struct folder_object *left = a;
     const struct folder_object *right = b;
-    int r = (left->is_namespace ? 1 : 0) - (right->is_namespace ? 1 : 0);
+    int r = (int)left->kind - (int)right->kind;
 
     if (r == 0)
         r = str_compare(left->namespace_name, right->namespace_name);
     return r != 0 ? r : str_compare(left->name, right->name);
+}
+
+static void release_object(const struct folder_object *object)
+{
+    evidence_unref(object->evidence);
+    network_policy_unref(object->network_policy);
 }
 
 void folder_file_unref(struct folder_file *file)
@@ -32,7 +38,7 @@ void folder_file_unref(struct folder_file *file)
     if (file == NULL || !refcount_drop(&file->count))
         return;
     for (size_t i = 0; i < file->object_count; i++)
-        evidence_unref(file->objects[i].evidence);
+        release_object(&file->objects[i]);
     folder_file_unref(file->base);
     arena = file->arena; /* the struct itself is stored in its arena */
     arena_release(&arena);
@@ -91,7 +97,7 @@ static bool copy_text(struct arena *arena, struct str from, struct str *ret_text
     return text != NULL;
 }
 
-/* Takes over the reference to object.evidence, on failure too. Begins with one item, which
+/* Takes over the references of the object, on failure too. Begins with one item, which
  * array_grow_in() does not: most files have one object, and a folder can have 100,000 files. */
 static int add_object(struct reading *reading, struct folder_object object)
 {
@@ -102,7 +108,7 @@ static int add_object(struct reading *reading, struct folder_object object)
         struct folder_object *objects = arena_alloc(&file->arena, capacity, sizeof(*objects));
 
         if (objects == NULL) {
-            evidence_unref(object.evidence);
+            release_object(&object);
             return -ENOMEM;
         }
         if (file->object_count > 0)
@@ -177,18 +183,12 @@ static int read_config_map(struct reading *reading, const struct manifest_object
                            struct folder_error *reterr)
 {
     struct arena *arena = &reading->file->arena;
-    const cJSON *namespace_name = tree_get(metadata, "namespace");
     struct str label = tree_get_text(tree_get(metadata, "labels"), NAMES_LABEL_EVIDENCE);
 
-    if (namespace_name != NULL && !tree_is(namespace_name, cJSON_String))
-        return refuse(manifest, "metadata.namespace must be text", reterr);
     if (!is_text_map(tree_get(manifest->tree, "data")))
         return refuse(manifest, "data must be a map of text values; quote them", reterr);
     if (!is_text_map(tree_get(manifest->tree, "binaryData")))
         return refuse(manifest, "binaryData must be a map of text values", reterr);
-    object.namespace_name = tree_text(namespace_name);
-    if (object.namespace_name.len == 0)
-        object.namespace_name = STR(DEFAULT_NAMESPACE);
     if (str_equal(label, STR("true")))
         return read_evidence(reading, manifest->tree, metadata, object);
     if (!copy_text(arena, object.namespace_name, &object.namespace_name) ||
@@ -197,26 +197,73 @@ static int read_config_map(struct reading *reading, const struct manifest_object
     return add_object(reading, object);
 }
 
+static int read_network_policy(struct reading *reading, const cJSON *tree,
+                               struct folder_object object)
+{
+    int r = network_policy_make(object.namespace_name, object.name, tree_get(tree, "spec"),
+                                &object.network_policy);
+
+    if (r < 0)
+        return r;
+    object.namespace_name = object.network_policy->namespace_name;
+    object.name = object.network_policy->name;
+    return add_object(reading, object);
+}
+
+/* 0: it is of a kind that is not read. */
+static enum folder_kind kind_of(const cJSON *tree)
+{
+    static const struct {
+        struct str api_version;
+        struct str kind;
+    } kinds[] = {
+        [FOLDER_CONFIG_MAP] = {STR_INIT("v1"), STR_INIT("ConfigMap")},
+        [FOLDER_NAMESPACE] = {STR_INIT("v1"), STR_INIT("Namespace")},
+        [FOLDER_NETWORK_POLICY] = {STR_INIT("networking.k8s.io/v1"), STR_INIT("NetworkPolicy")},
+    };
+    struct str api_version = tree_get_text(tree, "apiVersion");
+    struct str kind = tree_get_text(tree, "kind");
+
+    for (unsigned i = FOLDER_CONFIG_MAP; i <= FOLDER_NETWORK_POLICY; i++) {
+        if (str_equal(kinds[i].kind, kind) && str_equal(kinds[i].api_version, api_version))
+            return (enum folder_kind)i;
+    }
+    return 0;
+}
+
+/* False: it is not text. Absent or empty is the default. */
+static bool read_namespace_name(const cJSON *metadata, struct str *ret_name)
+{
+    const cJSON *name = tree_get(metadata, "namespace");
+
+    if (name != NULL && !tree_is(name, cJSON_String))
+        return false;
+    *ret_name = tree_text(name).len > 0 ? tree_text(name) : STR(DEFAULT_NAMESPACE);
+    return true;
+}
+
 static int read_object(struct reading *reading, const struct manifest_object *manifest,
                        struct folder_error *reterr)
 {
-    struct str kind = tree_get_text(manifest->tree, "kind");
     const cJSON *metadata = tree_get(manifest->tree, "metadata");
     struct folder_object object = {
-        .is_namespace = str_equal(kind, STR("Namespace")),
+        .kind = kind_of(manifest->tree),
         .name = tree_get_text(metadata, "name"),
         .line = manifest->line,
         .column = manifest->column,
     };
 
-    if (!object.is_namespace && !str_equal(kind, STR("ConfigMap")))
-        return 0;
-    if (!str_equal(tree_get_text(manifest->tree, "apiVersion"), STR("v1")))
+    if (object.kind == 0)
         return 0;
     if (object.name.len == 0)
         return refuse(manifest, "metadata.name is required", reterr);
-    return object.is_namespace ? read_namespace(reading, metadata, object)
-                               : read_config_map(reading, manifest, metadata, object, reterr);
+    if (object.kind == FOLDER_NAMESPACE)
+        return read_namespace(reading, metadata, object);
+    if (!read_namespace_name(metadata, &object.namespace_name))
+        return refuse(manifest, "metadata.namespace must be text", reterr);
+    return object.kind == FOLDER_CONFIG_MAP
+               ? read_config_map(reading, manifest, metadata, object, reterr)
+               : read_network_policy(reading, manifest->tree, object);
 }
 
 static int read_objects(struct reading *reading, struct str bytes, struct folder_error *reterr)
@@ -304,6 +351,8 @@ int folder_file_keep(struct folder_file *before, const struct keyring *keyring, 
         if (r < 0)
             return r;
         object.evidence = evidence;
+        if (object.network_policy != NULL)
+            object.network_policy = network_policy_ref(object.network_policy);
         if (evidence != NULL) {
             object.namespace_name = evidence->namespace_name;
             object.name = evidence->name;

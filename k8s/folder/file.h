@@ -10,17 +10,21 @@
  */
 
 #include "k8s/evidence/evidence.h"
+#include "k8s/network_policy/network_policy.h"
 #include "k8s/snapshot/snapshot.h"
 #include "k8s/util/digest.h"
 #include "k8s/util/refcount.h"
 
+enum folder_kind { FOLDER_CONFIG_MAP = 1, FOLDER_NAMESPACE, FOLDER_NETWORK_POLICY };
+
 struct folder_object {
-    bool is_namespace;         /* false: a ConfigMap */
-    struct str namespace_name; /* of a ConfigMap */
+    enum folder_kind kind;
+    struct str namespace_name; /* of a Namespace: absent */
     struct str name;
-    struct evidence *evidence;       /* owned: one reference; NULL if it is not evidence */
-    struct namespace_labels *labels; /* of a Namespace */
-    size_t line;                     /* of its beginning in the file */
+    struct evidence *evidence;             /* owned: one reference; NULL if it is not evidence */
+    struct namespace_labels *labels;       /* of a Namespace */
+    struct network_policy *network_policy; /* owned: one reference; of a NetworkPolicy */
+    size_t line;                           /* of its beginning in the file */
     size_t column;
 };
 

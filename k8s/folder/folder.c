@@ -78,7 +78,8 @@ struct load {
     struct folder_report report;
     struct arena *arena; /* of the reasons */
     struct folder_files next;
-    void *seen; /* of tsearch(): the objects in use, borrowed from `next` */
+    bool network_policies; /* at least one is in use */
+    void *seen;            /* of tsearch(): the objects in use, borrowed from `next` */
 };
 
 static void release_load(struct load *load)
@@ -320,12 +321,16 @@ static int claim_objects(struct load *load, const struct folder_file *file,
 static int refuse_duplicate(struct load *load, struct folder_file **file,
                             const struct folder_object *duplicate)
 {
+    static const char *const what[] = {
+        [FOLDER_CONFIG_MAP] = "this ConfigMap is defined twice; remove one",
+        [FOLDER_NAMESPACE] = "this Namespace is defined twice; remove one",
+        [FOLDER_NETWORK_POLICY] = "this NetworkPolicy is defined twice; remove one",
+    };
     struct folder_file *kept = NULL;
     const struct folder_error error = {
         .line = duplicate->line,
         .column = duplicate->column,
-        .what = duplicate->is_namespace ? "this Namespace is defined twice; remove one"
-                                        : "this ConfigMap is defined twice; remove one",
+        .what = what[duplicate->kind],
     };
     int r = add_problem(load, (*file)->name, error);
 
@@ -358,8 +363,12 @@ static int claim_readable(struct load *load, bool same)
     return 0;
 }
 
-static int add_object(struct snapshot_builder *builder, const struct folder_object *object)
+static int add_object(struct load *load, struct snapshot_builder *builder,
+                      const struct folder_object *object)
 {
+    load->network_policies |= object->kind == FOLDER_NETWORK_POLICY;
+    if (object->network_policy != NULL)
+        return snapshot_builder_add_network_policy(builder, object->network_policy);
     if (object->labels != NULL)
         return snapshot_builder_add_namespace(builder, object->labels);
     if (object->evidence != NULL)
@@ -380,7 +389,7 @@ static int add_objects(struct load *load, struct snapshot_builder *builder)
 
             /* an object of a readable file replaces the one of a last state */
             if (r == 0 && *node == object)
-                r = add_object(builder, object);
+                r = add_object(load, builder, object);
             if (r < 0)
                 return r;
         }
@@ -396,6 +405,8 @@ static int load_snapshot(struct load *load, struct snapshot_builder *builder)
         r = claim_readable(load, false);
     if (r == 0)
         r = add_objects(load, builder);
+    if (load->network_policies || load->rules.policy->network_policies)
+        snapshot_builder_read_network_policies(builder);
     tdestroy(load->seen, keep_item);
     load->seen = NULL;
     return r;

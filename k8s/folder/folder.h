@@ -3,11 +3,14 @@
 #define K8S_FOLDER_FOLDER_H
 
 /*
- * folder - evidence and namespaces from a folder of Kubernetes manifests (gate-v1, section 9).
+ * folder - evidence, namespaces and NetworkPolicies from a folder of Kubernetes manifests (gate-v1,
+ * section 9).
  *
  * Reads the files *.yaml, *.yml and *.json directly in the folder, also if it is mounted from a
  * ConfigMap: those that `kubectl apply -f` would take, so a leading dot changes nothing. Uses v1
- * Namespaces, and v1 ConfigMaps whose evidence label is "true"; ignores objects of other kinds.
+ * Namespaces, v1 ConfigMaps whose evidence label is "true", and networking.k8s.io/v1
+ * NetworkPolicies; ignores objects of other kinds. NetworkPolicies count as read where the policy
+ * asks for them, or the folder has at least one.
  *
  * Keeps the content of each file between loads:
  *   - A file that cannot be read, or that defines an object which is defined already, keeps its
