@@ -38,19 +38,54 @@ static int bad(struct reflector *reflector, const char *what)
     return refuse(reflector, -EBADMSG, (struct document_error){.what = what});
 }
 
-static int read_tree(struct reflector *reflector, struct str text,
-                     const struct document_shape *shape, struct arena *arena, cJSON **ret_tree)
+static int parse(struct str text, const struct document_shape *shape, struct arena *arena,
+                 cJSON **ret_tree, struct document_error *reterr)
 {
     /* members that are not used are not checked: other programs can write NUL into them, and nest
      * managedFields deeply; neither must end the watch of all objects */
     const struct document_options options = {
         .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = shape, .rest_unchecked = true};
-    struct document_error place = {0};
-    int r = document_read(text, &options, arena, ret_tree, &place);
 
-    if (r < 0)
-        return refuse(reflector, r, place);
-    return tree_is(*ret_tree, cJSON_Object) ? 0 : bad(reflector, "not a JSON object");
+    return document_read(text, &options, arena, ret_tree, reterr);
+}
+
+/* The result of parse(). */
+static int take_tree(struct reflector *reflector, int result, struct document_error place,
+                     const cJSON *tree)
+{
+    if (result < 0)
+        return refuse(reflector, result, place);
+    return tree_is(tree, cJSON_Object) ? 0 : bad(reflector, "not a JSON object");
+}
+
+static int read_tree(struct reflector *reflector, struct str text,
+                     const struct document_shape *shape, struct arena *arena, cJSON **ret_tree)
+{
+    struct document_error place = {0};
+    int r = parse(text, shape, arena, ret_tree, &place);
+
+    return take_tree(reflector, r, place, *ret_tree);
+}
+
+/* An item of a list, or an event of a watch. *ret_cut: it has too many values, and was read again
+ * without them. */
+static int read_object(struct reflector *reflector, struct str text, bool is_event,
+                       struct arena *arena, cJSON **ret_tree, bool *ret_cut)
+{
+    static const struct document_shape names[] = {
+        {.key = "name"}, {.key = "namespace"}, {.key = "resourceVersion"}, {0}};
+    static const struct document_shape object[] = {{.key = "metadata", .members = names}, {0}};
+    static const struct document_shape event[] = {
+        {.key = "type"}, {.key = "object", .members = object}, {0}};
+    struct document_error place = {0};
+    int r = parse(text, is_event ? reflector->event : reflector->object, arena, ret_tree, &place);
+
+    *ret_cut = r == -E2BIG && reflector->options.take_cut;
+    if (*ret_cut) {
+        arena_release(arena);
+        r = parse(text, is_event ? event : object, arena, ret_tree, &place);
+    }
+    return take_tree(reflector, r, place, *ret_tree);
 }
 
 static bool copy_version(struct str version, char ret_version[REFLECTOR_MAX_VERSION_BYTES + 1])
@@ -62,7 +97,7 @@ static bool copy_version(struct str version, char ret_version[REFLECTOR_MAX_VERS
     return true;
 }
 
-static int take_object(struct reflector *reflector, const cJSON *tree,
+static int take_object(struct reflector *reflector, const cJSON *tree, bool cut,
                        struct reflector_object *ret_object)
 {
     const cJSON *metadata = tree_get(tree, "metadata");
@@ -71,6 +106,7 @@ static int take_object(struct reflector *reflector, const cJSON *tree,
         .name = tree_get_text(metadata, "name"),
         .resource_version = tree_get_text(metadata, "resourceVersion"),
         .tree = tree,
+        .cut = cut,
     };
 
     if (object.name.len == 0)
@@ -90,10 +126,11 @@ int reflector_read_item(struct reflector *reflector, struct str item,
     cleanup_arena struct arena arena = {0};
     struct reflector_object object = {0};
     cJSON *tree = NULL;
-    int r = read_tree(reflector, item, reflector->object, &arena, &tree);
+    bool cut = false;
+    int r = read_object(reflector, item, false, &arena, &tree, &cut);
 
     if (r == 0)
-        r = take_object(reflector, tree, &object);
+        r = take_object(reflector, tree, cut, &object);
     if (r < 0)
         return r;
     return reflector_known_put(&reflector->known, &reflector->options.sink, &object, change);
@@ -181,11 +218,11 @@ static int take_bookmark(struct reflector *reflector, const cJSON *tree,
     return 0;
 }
 
-static int take_change(struct reflector *reflector, const cJSON *tree, bool is_deleted)
+static int take_change(struct reflector *reflector, const cJSON *tree, bool cut, bool is_deleted)
 {
     struct reflector_change change = {.source = REFLECTOR_BY_WATCH};
     struct reflector_object object = {0};
-    int r = take_object(reflector, tree, &object);
+    int r = take_object(reflector, tree, cut, &object);
 
     if (r < 0)
         return r;
@@ -208,12 +245,13 @@ int reflector_read_line(struct reflector *reflector, struct str line,
     const cJSON *object = NULL;
     cJSON *tree = NULL;
     struct str type = {0};
+    bool cut = false;
     int r = 0;
 
     *ret_line = (struct reflector_line){0};
     if (str_trim(line).len == 0)
         return 0;
-    r = read_tree(reflector, line, reflector->event, &arena, &tree);
+    r = read_object(reflector, line, true, &arena, &tree, &cut);
     if (r < 0)
         return r;
     type = tree_get_text(tree, "type");
@@ -223,9 +261,9 @@ int reflector_read_line(struct reflector *reflector, struct str line,
     if (str_equal(type, STR("ERROR")))
         return take_error(reflector, object);
     if (str_equal(type, STR("ADDED")) || str_equal(type, STR("MODIFIED")))
-        r = take_change(reflector, object, false);
+        r = take_change(reflector, object, cut, false);
     else if (str_equal(type, STR("DELETED")))
-        r = take_change(reflector, object, true);
+        r = take_change(reflector, object, cut, true);
     else if (str_equal(type, STR("BOOKMARK")))
         r = take_bookmark(reflector, object, ret_line);
     ret_line->is_event = r == 0;

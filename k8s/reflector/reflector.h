@@ -53,6 +53,7 @@ struct reflector_object {
     struct str name;
     struct str resource_version;
     const cJSON *tree;
+    bool cut; /* it has too many values: the tree only has what names it (take_cut) */
 };
 
 /* Receives objects. Each object has one value that belongs to the sink, NULL at first. */
@@ -71,6 +72,10 @@ struct reflector_options {
      * metadata, and its annotations if initial_events is set. Must outlive the reflector. */
     const struct document_shape *members;
     struct reflector_sink sink;
+    /* An object with more than DOCUMENT_MAX_NODES values is put all the same, cut. Otherwise it
+     * fails the list or watch: a user who can write such an object could then stop it for everyone.
+     */
+    bool take_cut;
     uint32_t seed;       /* for random pauses */
     bool initial_events; /* lists by sendInitialEvents of a watch; by plain lists if the server
                             refuses */

@@ -29,6 +29,8 @@ static int put(void *context, const struct reflector_object *object, void **valu
     struct str v = tree_get_text(tree_get(object->tree, "data"), "v");
     char *copy = NULL;
 
+    if (object->cut)
+        v = STR("(cut)");
     if (site->put_result < 0)
         return site->put_result;
     copy = strndup(v.len > 0 ? v.ptr : "", v.len);

@@ -360,6 +360,62 @@ Test(reflector, an_object_over_the_limit_is_rejected)
     cr_expect_eq(r, -EMSGSIZE);
 }
 
+/* The JSON of `a` with this version and this many values in a member that is read. */
+static struct str object_with(const char *version, size_t values)
+{
+    char *numbers = arena_alloc_text(&rsite.arena, 2 * values + 1);
+
+    cr_assert_not_null(numbers);
+    for (size_t i = 0; i < values; i++)
+        memcpy(numbers + 2 * i, i == 0 ? " 0" : ",0", 2);
+    return arena_format(
+        &rsite.arena,
+        "{\"metadata\":{\"namespace\":\"n\",\"name\":\"a\",\"resourceVersion\":\"%s\","
+        "\"annotations\":[%s]},\"data\":{\"v\":\"2\"}}",
+        version, numbers);
+}
+
+static struct str event_of(struct str object)
+{
+    return arena_format(&rsite.arena, "{\"type\":\"MODIFIED\",\"object\":%s}\n", object.ptr);
+}
+
+static struct str list_of(const char *version, struct str object)
+{
+    return arena_format(&rsite.arena, "{\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[%s]}",
+                        version, object.ptr);
+}
+
+/* Beside the values in the member there are 8 others in the item, and 10 in the event. */
+Test(reflector, an_object_with_too_many_values_is_rejected)
+{
+    rsite_watching();
+    cr_expect_eq(rsite_bytes(event_of(object_with("101", DOCUMENT_MAX_NODES - 10))), 0);
+    cr_expect_str_eq(rsite_store(), "a=2 b=1");
+    cr_expect_eq(rsite_bytes(event_of(object_with("102", DOCUMENT_MAX_NODES - 9))), -EMSGSIZE);
+    cr_expect_str_eq(reflector_reason(rsite.reflector).ptr, "it has too many values");
+}
+
+Test(reflector, an_object_with_too_many_values_is_cut_if_the_sink_takes_it)
+{
+    const struct reflector_options options = {
+        .path = STR("/p"), .selector = STR(""), .take_cut = true};
+
+    rsite_done();
+    rsite_begin_with(&options);
+    rsite_answer(list_of("100", object_with("99", DOCUMENT_MAX_NODES - 8)));
+    cr_expect_str_eq(rsite_store(), "a=2");
+    rsite_answer(event_of(object_with("101", DOCUMENT_MAX_NODES - 9)));
+    cr_expect_str_eq(rsite_store(), "a=(cut)");
+    rsite_answer(event_of(object_with("102", 1)));
+    cr_expect_str_eq(rsite_store(), "a=2");
+    reflector_relist(rsite.reflector, REFLECTOR_LATEST);
+    rsite_answer(list_of("104", object_with("103", DOCUMENT_MAX_NODES - 7)));
+    cr_expect_str_eq(rsite_store(), "a=(cut)");
+    cr_expect_eq(reflector_reason(rsite.reflector).len, 0);
+    cr_expect_str_eq(rsite_next(), "watch 104");
+}
+
 Test(reflector, a_nul_in_other_fields_does_not_end_the_watch)
 {
     rsite_watching();
