@@ -138,6 +138,27 @@ static int add_namespace(void *context, struct str namespace_name, struct str na
     return snapshot_builder_add_namespace(context, *value);
 }
 
+static int add_network_policy(void *context, struct str namespace_name, struct str name,
+                              void **value)
+{
+    (void)namespace_name;
+    (void)name;
+    return snapshot_builder_add_network_policy(context, *value);
+}
+
+static int add_feed(struct snapshot_builder *builder, const struct cluster_feed *feed)
+{
+    switch (feed->kind) {
+    case CLUSTER_CONFIG_MAPS:
+        return reflector_each(feed->reflector, add_evidence, builder);
+    case CLUSTER_NAMESPACES:
+        return reflector_each(feed->reflector, add_namespace, builder);
+    case CLUSTER_NETWORK_POLICIES:
+    default:
+        return reflector_each(feed->reflector, add_network_policy, builder);
+    }
+}
+
 static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot)
 {
     const struct snapshot_keep keep = {.object = rules_ref(cluster->rules),
@@ -147,13 +168,10 @@ static int make_snapshot(struct cluster *cluster, struct snapshot **ret_snapshot
 
     if (r < 0)
         return r;
-    for (size_t i = 0; r == 0 && i < cluster->feed_count; i++) {
-        const struct cluster_feed *feed = &cluster->feeds[i];
-
-        r = reflector_each(feed->reflector,
-                           feed->kind == CLUSTER_CONFIG_MAPS ? add_evidence : add_namespace,
-                           builder);
-    }
+    if (cluster->options.network_policies)
+        snapshot_builder_read_network_policies(builder);
+    for (size_t i = 0; r == 0 && i < cluster->feed_count; i++)
+        r = add_feed(builder, &cluster->feeds[i]);
     if (r == 0)
         r = cluster_invalid_add(cluster, builder);
     if (r == 0)

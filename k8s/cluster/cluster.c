@@ -113,7 +113,7 @@ static void publish_status(struct cluster *cluster)
 {
     struct cluster_shared *shared = &cluster->shared;
     uint64_t last_event_msec = UINT64_MAX;
-    uint64_t relists = 0, failures = cluster->read_failures, known[CLUSTER_NAMESPACES + 1] = {0};
+    uint64_t relists = 0, failures = cluster->read_failures, known[CLUSTER_KINDS + 1] = {0};
 
     for (size_t i = 0; i < cluster->feed_count; i++) {
         const struct reflector *reflector = cluster->feeds[i].reflector;
@@ -123,7 +123,7 @@ static void publish_status(struct cluster *cluster)
             last_event_msec = reflector_last_event_msec(reflector);
         relists += lists > 0 ? lists - 1 : 0;
         failures += reflector_failure_count(reflector);
-        assert(cluster->feeds[i].kind <= CLUSTER_NAMESPACES);
+        assert(cluster->feeds[i].kind <= CLUSTER_KINDS);
         known[cluster->feeds[i].kind] += reflector_object_count(reflector);
     }
     publish(&shared->last_event_msec, last_event_msec);
@@ -131,6 +131,7 @@ static void publish_status(struct cluster *cluster)
     publish(&shared->failures, failures);
     publish(&shared->config_maps, known[CLUSTER_CONFIG_MAPS]);
     publish(&shared->namespaces, known[CLUSTER_NAMESPACES]);
+    publish(&shared->network_policies, known[CLUSTER_NETWORK_POLICIES]);
 }
 
 static uint32_t wait_msec(const struct cluster *cluster, uint64_t now_msec)
@@ -340,5 +341,6 @@ void cluster_read_status(const struct cluster *cluster, struct cluster_status *r
         .confirmations_refused = published(&shared->refused),
         .config_maps = published(&shared->config_maps),
         .namespaces = published(&shared->namespaces),
+        .network_policies = published(&shared->network_policies),
     };
 }

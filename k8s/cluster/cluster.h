@@ -3,8 +3,9 @@
 #define K8S_CLUSTER_CLUSTER_H
 
 /*
- * cluster - a source of snapshots: labelled ConfigMaps and Namespaces of an API server, by list
- * and watch (gate-v1, sections 2 and 4).
+ * cluster - a source of snapshots: labelled ConfigMaps, Namespaces and, if asked for,
+ * NetworkPolicies of an API server, by list and watch (gate-v1, sections 2 and 4; boundary-v1,
+ * section 6).
  *
  * Its thread runs the watches, verifies evidence when it arrives, builds snapshots, and reads
  * objects that a request misses (confirmation). It puts each new snapshot into the given store, the
@@ -50,7 +51,8 @@ enum cluster_event_kind {
 
 struct cluster_event {
     enum cluster_event_kind kind;
-    struct str what;    /* "configmaps", "namespaces", or namespace/name; valid during the call */
+    struct str what;    /* "configmaps", a kind of a namespace, or namespace/name; valid during the
+                           call */
     struct str reason;  /* the message of the server, if there is one; valid during the call */
     uint64_t since_sec; /* FAILED, RECOVERED: duration without an event or response */
 };
@@ -59,6 +61,7 @@ struct cluster_options {
     struct api *api;
     struct str own_namespace;
     struct str_list namespaces; /* in addition to own_namespace; empty: all */
+    bool network_policies;      /* whether they are read; of the same namespaces */
     struct snapshot_store *store;
     uint32_t max_stale_sec; /* without news for longer than this, the snapshot is stale */
     void (*on_event)(void *context, const struct cluster_event *event); /* can be NULL */
@@ -147,6 +150,7 @@ struct cluster_status {
     uint64_t confirmations;           /* confirmation reads */
     uint64_t confirmations_refused;   /* with -EBUSY */
     uint64_t config_maps, namespaces; /* known objects */
+    uint64_t network_policies;        /* the same */
 };
 
 void cluster_read_status(const struct cluster *cluster, struct cluster_status *ret_status)

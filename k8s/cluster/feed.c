@@ -12,38 +12,72 @@
 #include "k8s/util/http_status.h"
 #include "k8s/util/percent.h"
 
+/* What the API server calls a kind. */
+struct feed_names {
+    const char *root; /* of its paths */
+    const char *resource;
+    const char *permission; /* as rules of RBAC and messages name it */
+};
+
+static struct feed_names names_of(enum cluster_kind kind)
+{
+    switch (kind) {
+    case CLUSTER_CONFIG_MAPS:
+        return (struct feed_names){"/api/v1", "configmaps", "configmaps"};
+    case CLUSTER_NAMESPACES:
+        return (struct feed_names){"/api/v1", "namespaces", "namespaces"};
+    case CLUSTER_NETWORK_POLICIES:
+    default:
+        return (struct feed_names){"/apis/networking.k8s.io/v1", "networkpolicies",
+                                   "networkpolicies.networking.k8s.io"};
+    }
+}
+
+/* For one namespace only. */
+static int name_options(struct cluster_feed *feed, struct feed_names names,
+                        struct reflector_options *options)
+{
+    struct arena *arena = &feed->cluster->arena;
+    struct str shown = feed->namespace_name;
+    struct str name = percent_encode(arena, shown);
+
+    if (!str_present(name))
+        return -ENOMEM;
+    if (feed->kind == CLUSTER_NAMESPACES) {
+        feed->what = arena_format(arena, "namespace %.*s", (int)shown.len, shown.ptr);
+        options->selector =
+            arena_format(arena, "fieldSelector=metadata.name%%3D%.*s", (int)name.len, name.ptr);
+    } else {
+        feed->what = arena_format(arena, "%s of %.*s", names.resource, (int)shown.len, shown.ptr);
+        options->path = arena_format(arena, "%s/namespaces/%.*s/%s", names.root, (int)name.len,
+                                     name.ptr, names.resource);
+    }
+    return str_present(feed->what) && str_present(options->selector) && str_present(options->path)
+               ? 0
+               : -ENOMEM;
+}
+
 static int make_options(struct cluster *cluster, struct cluster_feed *feed,
                         struct reflector_options *ret_options)
 {
-    struct arena *arena = &cluster->arena;
-    bool is_evidence = feed->kind == CLUSTER_CONFIG_MAPS;
-    bool is_named = feed->namespace_name.len > 0;
-    struct str name = is_named ? percent_encode(arena, feed->namespace_name) : STR("");
+    const struct feed_names names = names_of(feed->kind);
     struct reflector_options options = {
-        .path = is_evidence ? STR("/api/v1/configmaps") : STR("/api/v1/namespaces"),
-        .selector = is_evidence ? STR(CLUSTER_SELECTOR) : STR(""),
+        .path = arena_format(&cluster->arena, "%s/%s", names.root, names.resource),
+        .selector = feed->kind == CLUSTER_CONFIG_MAPS ? STR(CLUSTER_SELECTOR) : STR(""),
         .members = cluster_members(feed->kind),
         .sink = cluster_sink(feed),
+        .take_cut = feed->kind == CLUSTER_NETWORK_POLICIES,
     };
 
-    feed->what = is_evidence ? STR("configmaps") : STR("namespaces");
-    if (is_named) {
-        feed->what = arena_format(arena, is_evidence ? "configmaps of %.*s" : "namespace %.*s",
-                                  (int)feed->namespace_name.len, feed->namespace_name.ptr);
-        if (is_evidence)
-            options.path =
-                arena_format(arena, "/api/v1/namespaces/%.*s/configmaps", (int)name.len, name.ptr);
-        else
-            options.selector =
-                arena_format(arena, "fieldSelector=metadata.name%%3D%.*s", (int)name.len, name.ptr);
-    }
+    feed->what = str_of(names.resource);
     if (getrandom(&options.seed, sizeof(options.seed), 0) != sizeof(options.seed))
         options.seed = (uint32_t)clock_msec(); /* only for random pauses */
+    if (!str_present(options.path))
+        return -ENOMEM;
+    if (feed->namespace_name.len > 0 && name_options(feed, names, &options) < 0)
+        return -ENOMEM;
     *ret_options = options;
-    return str_present(feed->what) && str_present(options.path) && str_present(options.selector) &&
-                   str_present(name)
-               ? 0
-               : -ENOMEM;
+    return 0;
 }
 
 static int add_feed(struct cluster *cluster, enum cluster_kind kind, struct str namespace_name)
@@ -52,7 +86,7 @@ static int add_feed(struct cluster *cluster, enum cluster_kind kind, struct str 
     struct reflector_options options = {0};
     int r = 0;
 
-    assert(cluster->feed_count < 2 * (cluster->options.namespaces.count + 1));
+    assert(cluster->feed_count < CLUSTER_KINDS * (cluster->options.namespaces.count + 1));
     *feed =
         (struct cluster_feed){.cluster = cluster, .kind = kind, .namespace_name = namespace_name};
     r = make_options(cluster, feed, &options);
@@ -71,7 +105,11 @@ static int add_feeds(struct cluster *cluster, struct str namespace_name)
         cluster_feed_find(cluster, CLUSTER_CONFIG_MAPS, namespace_name) != NULL)
         return 0; /* it was named before */
     r = add_feed(cluster, CLUSTER_CONFIG_MAPS, namespace_name);
-    return r < 0 ? r : add_feed(cluster, CLUSTER_NAMESPACES, namespace_name);
+    if (r == 0)
+        r = add_feed(cluster, CLUSTER_NAMESPACES, namespace_name);
+    if (r == 0 && cluster->options.network_policies)
+        r = add_feed(cluster, CLUSTER_NETWORK_POLICIES, namespace_name);
+    return r;
 }
 
 int cluster_feeds_new(struct cluster *cluster)
@@ -81,7 +119,7 @@ int cluster_feeds_new(struct cluster *cluster)
 
     if (named.count > CLUSTER_MAX_NAMESPACES)
         return -E2BIG;
-    cluster->feeds = calloc(2 * (named.count + 1), sizeof(*cluster->feeds));
+    cluster->feeds = calloc(CLUSTER_KINDS * (named.count + 1), sizeof(*cluster->feeds));
     if (cluster->feeds == NULL)
         return -ENOMEM;
     r = add_feeds(cluster, named.count > 0 ? cluster->options.own_namespace : STR(""));
@@ -185,16 +223,13 @@ static struct str find_reason(const struct cluster_feed *feed, const struct api_
 static void note_problem(struct cluster_feed *feed, int result, const struct api_reply *reply)
 {
     struct str reason = find_reason(feed, reply);
-    const char *remedy = "";
+    bool is_forbidden = reply->status == HTTP_FORBIDDEN;
 
-    if (reply->status == HTTP_FORBIDDEN)
-        remedy = feed->kind == CLUSTER_CONFIG_MAPS
-                     ? "; allow this account to get, list and watch configmaps"
-                     : "; allow this account to get, list and watch namespaces";
     if (reason.len > REFLECTOR_MAX_REASON_BYTES)
         reason.len = REFLECTOR_MAX_REASON_BYTES;
-    (void)snprintf(feed->problem, sizeof(feed->problem), "%.*s%s", (int)reason.len, reason.ptr,
-                   remedy);
+    (void)snprintf(feed->problem, sizeof(feed->problem), "%.*s%s%s", (int)reason.len, reason.ptr,
+                   is_forbidden ? "; allow this account to get, list and watch " : "",
+                   is_forbidden ? names_of(feed->kind).permission : "");
     feed->failed_status = result == 0 || reply->status >= 300 ? reply->status : 0;
 }
 

@@ -62,7 +62,8 @@ struct cluster_rules {
     unsigned char digest[DIGEST_BYTES];
 };
 
-enum cluster_kind { CLUSTER_CONFIG_MAPS = 1, CLUSTER_NAMESPACES };
+enum cluster_kind { CLUSTER_CONFIG_MAPS = 1, CLUSTER_NAMESPACES, CLUSTER_NETWORK_POLICIES };
+#define CLUSTER_KINDS ((size_t)CLUSTER_NETWORK_POLICIES) /* how many there are */
 
 /* One list and watch. */
 struct cluster_feed {
@@ -127,7 +128,8 @@ struct cluster_shared {
     _Atomic bool ready;               /* released after the first snapshot is in the store */
     _Atomic uint64_t last_event_msec; /* of clock_age_msec(): the oldest last event of all feeds;
                                          0: none yet */
-    _Atomic uint64_t relists, failures, confirmations, refused, config_maps, namespaces;
+    _Atomic uint64_t relists, failures, confirmations, refused;
+    _Atomic uint64_t config_maps, namespaces, network_policies;
     _Atomic uint64_t failed_reads, failed_read_msec; /* in a row; of clock_age_msec(), 0: never */
     _Atomic uint32_t max_stale_sec;
 };

@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object - turns arrived objects into evidence and namespace labels, the values of the reflectors.
- */
+/* object - turns arrived objects into evidence, namespace labels and network policies, the values
+ * of the reflectors. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "k8s/cluster/internal.h"
+#include "k8s/network_policy/network_policy.h"
 #include "k8s/policy/names.h"
 #include "k8s/util/clock.h"
 #include "planner/base/tree.h"
+
+/* What network_policy_make() reads. */
+static const struct document_shape *network_policy_members(void)
+{
+    static const struct document_shape items[] = {{.key = "*"}, {0}};
+    static const struct document_shape block[] = {
+        {.key = "cidr"}, {.key = "except", .members = items}, {0}};
+    static const struct document_shape peer[] = {{.key = "ipBlock", .members = block}, {0}};
+    static const struct document_shape peers[] = {{.key = "*", .members = peer}, {0}};
+    static const struct document_shape rule[] = {{.key = "to", .members = peers}, {0}};
+    static const struct document_shape rules[] = {{.key = "*", .members = rule}, {0}};
+    static const struct document_shape metadata[] = {
+        {.key = "name"}, {.key = "namespace"}, {.key = "resourceVersion"}, {0}};
+    static const struct document_shape spec[] = {
+        {.key = "podSelector", .whole = true},
+        {.key = "policyTypes", .members = items},
+        {.key = "egress", .members = rules},
+        {0},
+    };
+    static const struct document_shape members[] = {
+        {.key = "metadata", .members = metadata}, {.key = "spec", .members = spec}, {0}};
+
+    return members;
+}
 
 const struct document_shape *cluster_members(enum cluster_kind kind)
 {
@@ -43,6 +68,8 @@ const struct document_shape *cluster_members(enum cluster_kind kind)
     static const struct document_shape namespace_members[] = {
         {.key = "metadata", .members = namespace_metadata}, {0}};
 
+    if (kind == CLUSTER_NETWORK_POLICIES)
+        return network_policy_members();
     return kind == CLUSTER_CONFIG_MAPS ? config_map : namespace_members;
 }
 
@@ -199,13 +226,43 @@ static void drop_namespace(void *context, void *value)
     cluster_mark_dirty(feed->cluster);
 }
 
+static int put_network_policy(void *context, const struct reflector_object *object, void **value)
+{
+    struct cluster_feed *feed = context;
+    struct network_policy *policy = NULL;
+    int r = object->cut ? network_policy_make_open(object->namespace_name, object->name, &policy)
+                        : network_policy_make(object->namespace_name, object->name,
+                                              tree_get(object->tree, "spec"), &policy);
+
+    if (r < 0)
+        return r;
+    if (*value != NULL && network_policy_same(*value, policy)) {
+        network_policy_unref(policy);
+        return 0;
+    }
+    network_policy_unref(*value);
+    *value = policy;
+    cluster_mark_dirty(feed->cluster);
+    return 0;
+}
+
+static void drop_network_policy(void *context, void *value)
+{
+    struct cluster_feed *feed = context;
+
+    network_policy_unref(value);
+    cluster_mark_dirty(feed->cluster);
+}
+
 struct reflector_sink cluster_sink(struct cluster_feed *feed)
 {
-    bool is_evidence = feed->kind == CLUSTER_CONFIG_MAPS;
-
-    return (struct reflector_sink){
-        .context = feed,
-        .put = is_evidence ? put_evidence : put_namespace,
-        .drop = is_evidence ? drop_evidence : drop_namespace,
-    };
+    switch (feed->kind) {
+    case CLUSTER_CONFIG_MAPS:
+        return (struct reflector_sink){feed, put_evidence, drop_evidence};
+    case CLUSTER_NAMESPACES:
+        return (struct reflector_sink){feed, put_namespace, drop_namespace};
+    case CLUSTER_NETWORK_POLICIES:
+    default:
+        return (struct reflector_sink){feed, put_network_policy, drop_network_policy};
+    }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_program - a cluster source for test_cluster.py. Arguments are WORD=TEXT (server, ca, own,
- * namespaces). Each line of standard input is a command. Each event is a line of JSON on standard
- * output.
+ * namespaces, network_policies). Each line of standard input is a command. Each event is a line of
+ * JSON on standard output.
  *
  *   rules keyring=DIR revoked=DIGEST audience=TEXT max_age=DAYS
  *   start | free | once msec=N | look | show | stale | max_stale sec=N | later msec=N | freeze |
@@ -264,6 +264,8 @@ static void do_look(void)
     buffer_add_format(&b, "\"stale\":%s,\"failed_reads\":%llu,\"failed_read_age\":%llu,",
                       status.stale ? "true" : "false", (unsigned long long)status.failed_reads,
                       (unsigned long long)status.failed_read_age_msec);
+    buffer_add_format(&b, "\"network_policies\":%llu,",
+                      (unsigned long long)status.network_policies);
     buffer_add_format(&b, "\"refused\":%llu,\"config_maps\":%llu,\"namespaces\":%llu,",
                       (unsigned long long)status.confirmations_refused,
                       (unsigned long long)status.config_maps,
@@ -287,6 +289,29 @@ static void add_evidence(struct buffer *b, const struct snapshot *snapshot)
                           (int)evidence->name.len, evidence->name.ptr,
                           evidence_state_text(evidence->state));
     }
+}
+
+/* "name": what its rules admit; null: they are not read. */
+static void add_network_policies(struct buffer *b, const struct snapshot *snapshot,
+                                 struct str namespace_name)
+{
+    struct network_policy_run run = {0};
+
+    if (!snapshot_network_policies(snapshot, namespace_name, &run)) {
+        buffer_add(b, STR("null"));
+        return;
+    }
+    buffer_add_char(b, '{');
+    for (size_t i = 0; i < run.count; i++) {
+        const struct network_policy *policy = run.items[i];
+
+        buffer_add_format(b, "%s\"%.*s\":\"%s\"", i > 0 ? "," : "", (int)policy->name.len,
+                          policy->name.ptr,
+                          policy->egress_any     ? "any"
+                          : policy->egress_rules ? "some"
+                                                 : "none");
+    }
+    buffer_add_char(b, '}');
 }
 
 static void do_show(const char *line)
@@ -317,7 +342,9 @@ static void do_show(const char *line)
                             str_present(labels->labels.enforce) ? labels->labels.enforce : STR(""));
     }
     rest = snapshot_rest(snapshot, word(line, "more"));
-    buffer_add_format(&b, "},\"max_age\":%d,\"more\":[%zu,%zu,%zu]}",
+    buffer_add(&b, STR("},\"policies\":"));
+    add_network_policies(&b, snapshot, word(line, "policies"));
+    buffer_add_format(&b, ",\"max_age\":%d,\"more\":[%zu,%zu,%zu]}",
                       snapshot_policy(snapshot)->max_age_days, rest.invalid, rest.broken,
                       rest.copies);
     say(&b);
@@ -390,6 +417,7 @@ static void take_argument(const char *argument)
         options.own_namespace = word(argument, "own");
     if (str_present(word(argument, "namespaces")))
         options.namespaces = split(&site, word(argument, "namespaces"));
+    options.network_policies |= str_present(word(argument, "network_policies"));
     if (!str_present(ca))
         return;
     if (file_read_path(ca.ptr, ACCESS_MAX_FILE_BYTES, &site, &bytes) < 0)

@@ -60,6 +60,10 @@ def namespace(name, enforce=None):
     return {"metadata": {"name": name, "labels": {"sandbox.runx.dev/enforce": enforce} if enforce else {}}}
 
 
+def network_policy(namespace, name, **spec):
+    return {"metadata": {"namespace": namespace, "name": name}, "spec": {"podSelector": {}, **spec}}
+
+
 def status(code, message, reason=""):
     return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": reason, "code": code}
 
@@ -151,7 +155,7 @@ class Api:
     def handle(self, request, send):
         url = urllib.parse.urlsplit(request.path)
         query = {k: v[0] for k, v in urllib.parse.parse_qs(url.query).items()}
-        parts = url.path.split("/")[3:]
+        parts = url.path.split("/")[4 if url.path.startswith("/apis/") else 3:]
         request.query, request.when = query, time.monotonic()
         request.is_read = parts[0] == "namespaces" and len(parts) > 1 and "limit" not in query
         if request.is_read:
@@ -162,7 +166,7 @@ class Api:
             return True
         if parts[0] == "namespaces" and len(parts) == 2:
             return self.get(parts[1], send)
-        kind = "configmaps" if parts[-1] == "configmaps" else "namespaces"
+        kind = parts[-1] if parts[-1] in ("configmaps", "networkpolicies") else "namespaces"
         space = parts[1] if len(parts) == 3 else ""
         if "watch" in query:
             return self.watch(kind, space, query, send)
@@ -295,6 +299,10 @@ class Gate:
             if time.monotonic() > end:
                 raise AssertionError("did not come to hold")
             time.sleep(0.01)
+
+    def policies(self, namespace):
+        """What the rules of each NetworkPolicy about egress admit. None: they are not read."""
+        return self.ask("show policies=" + namespace, "show")["policies"]
 
     def more(self, name):
         """How many documents have no record: [not valid, broken baselines, copies]."""
