@@ -26,7 +26,7 @@ class Gate:
     """A running gate with evidence in a directory."""
 
     def __init__(self, listen="[::]:0", drain=2, more="", command=(), admin="127.0.0.1:0",
-                 stdout=subprocess.DEVNULL):
+                 stdout=subprocess.DEVNULL, program=SANDGATE):
         self.folder = tempfile.mkdtemp(prefix="sandgate-serve-")
         for name in ("tls.crt", "tls.key", "ca.crt", "client.crt", "client.key"):
             shutil.copy(os.path.join(certificates(), name), self.folder)
@@ -42,7 +42,7 @@ class Gate:
         self.errors = self.path("stderr")
         with open(self.errors, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
-                list(command) + [SANDGATE, "serve", "--config", self.path("gate.yaml")],
+                list(command) + [program, "serve", "--config", self.path("gate.yaml")],
                 stderr=errors, stdout=stdout)
         self.line = self.wait_for("serving")
         self.port = int(self.line["webhook"].rsplit(":", 1)[1]) if self.line else 0
