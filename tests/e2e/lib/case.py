@@ -23,6 +23,7 @@ class World:
         self.version, self.control, self.kubelet, self.signer = version, control, kubelet, signer
         self.sandgate, self.folder, self.root = sandgate, folder, root
         self.gate = None  # the shared release of the chart, installed at its first use
+        self.previous = None  # what tests/previous/build.sh made, or None if the history lacks that version
 
 
 class Case(unittest.TestCase):

@@ -29,6 +29,7 @@ class Gate:
     def __init__(self, world, name=NAME, into=NAMESPACE):
         self.world, self.name, self.namespace = world, name, into
         self.installed, self.failed, self.given = False, None, {}
+        self.chart = CHART
 
     @property
     def control(self):
@@ -47,7 +48,7 @@ class Gate:
 
     def helm(self, *words, **more):
         """Installs or upgrades with these values, merged with the earlier ones."""
-        done = self.control.helm(*words, self.name, CHART, "--namespace", self.namespace, "--values", self.write(more),
+        done = self.control.helm(*words, self.name, self.chart, "--namespace", self.namespace, "--values", self.write(more),
                                  "--wait", "--timeout", "120s", seconds=180)
         return done
 
@@ -63,6 +64,13 @@ class Gate:
             raise AssertionError(f"helm install: {done.said}\n{self.log_ends()}")
         self.installed = True
         self.wait_until_asked()
+
+    def uninstall(self):
+        """The next ensure() installs it again, without values that tests have given."""
+        done = self.control.helm("uninstall", self.name, "--namespace", self.namespace, "--wait", "--timeout", "60s")
+        if done.status:
+            raise AssertionError(f"helm uninstall: {done.said}")
+        self.installed, self.given, self.chart = False, {}, CHART
 
     def upgrade(self, *options, **more):
         done = self.helm("upgrade", *options, **more)

@@ -65,7 +65,8 @@ class Pod(threading.Thread):
             options += ["--mount", f"{source}:{mount['mountPath']}{writable}"]
         for name, value in environment.items():
             options += ["--env", f"{name}={value}"]
-        return [sys.executable, "-B", str(CONTAINER), str(self.kubelet.image), *options, "--", *words]
+        root = self.kubelet.images.get(self.container["image"].rsplit(":", 1)[-1], self.kubelet.image)
+        return [sys.executable, "-B", str(CONTAINER), str(root), *options, "--", *words]
 
     def from_field(self, source):
         path = source["fieldRef"]["fieldPath"]
@@ -237,6 +238,7 @@ class Kubelet(threading.Thread):
     def __init__(self, api, folder, image, network, admin_port, server):
         super().__init__(daemon=True, name="kubelet")
         self.api, self.folder, self.image, self.admin_port = api, pathlib.Path(folder), image, admin_port
+        self.images = {}  # tag of an image: another file tree for it
         self.addresses = (f"{network}.{n // 250}.{n % 250 + 1}" for n in itertools.count())
         self.environment = {"PATH": "/usr/bin:/bin", "KUBERNETES_SERVICE_HOST": server[0],
                             "KUBERNETES_SERVICE_PORT": str(server[1])}
