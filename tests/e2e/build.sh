@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds all programs that cluster.sh starts, and Helm:
+# Builds all programs that cluster.sh starts, cert-manager, and Helm 4 and 3 (`helm` and `helm3`):
 #   build.sh FOLDER          with the newest Kubernetes (cluster/go.mod)
 #   build.sh FOLDER 1.35     with another one (cluster/go-1.35.mod)
 set -eu
@@ -52,7 +52,21 @@ done
 )
 
 (
+	cd cert-manager
+	go build -trimpath -ldflags "-s -w" -o "$out/cert-manager" .
+	folder=$(go list -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)
+	for kind in certificaterequests certificates clusterissuers issuers; do
+		cat "$folder/deploy/crds/cert-manager.io_$kind.yaml"
+	done >"$out/cert-manager-crds.yaml.new"
+	mv "$out/cert-manager-crds.yaml.new" "$out/cert-manager-crds.yaml"
+)
+
+# Both in one module, so that they have the same libraries, which are then compiled once.
+(
 	cd helm
-	version=$(go list -m -f '{{.Version}}' helm.sh/helm/v4)
-	go build -trimpath -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$version" -o "$out/helm" helm.sh/helm/v4/cmd/helm
+	for program in 3:helm3 4:helm; do
+		path=helm.sh/helm/v${program%:*}
+		version=$(go list -m -f '{{.Version}}' "$path")
+		go build -trimpath -ldflags "-s -w -X $path/internal/version.version=$version" -o "$out/${program#*:}" "$path/cmd/helm"
+	done
 )
