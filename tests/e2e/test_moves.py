@@ -1,79 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moves between the three origins of the certificate by `helm upgrade`, in all six directions under load.
+"""Moves between the three origins of the certificate by `helm upgrade` and `helm rollback`, in all six directions under load.
 
-cert-manager is a stand-in here: it makes the Secret of a Certificate and sets caBundle where the annotation asks for it."""
+cert-manager is the real one; see cert-manager/main.go for what it consists of. Helm is the newest Helm 3 on the oldest release of
+Kubernetes, and Helm 4 on the newest."""
 import base64
-import threading
+import subprocess
 import time
 
-import yaml
-
-from lib.api import ApiError, eventually
+from lib.api import eventually
 from lib.case import Case, denied_by_us
 from lib.certificates import Authority
 from lib.evidence import pod, requirements
 from lib.load import Load
 
-GROUP = "cert-manager.io"
 OWN = "moves-tls"
-FORCE = "--force-conflicts"  # for a move to `secret`: caBundle was set by the gate or by cert-manager, and is now set by Helm
-INJECT = "cert-manager.io/inject-ca-from"
+FORCE = ("--force-conflicts",)  # for a move to `secret`: caBundle was set by the gate or by cert-manager, and is now set by Helm
+HELM = {"1.35": "helm3", "1.37": "helm"}
 CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 FAILING_SECONDS = 10  # within which creations can fail in a move; the chart's README says this number
-WAY = ["certManager", "self", "secret", "certManager", "secret", "self"]  # from self: every direction once
+WAYS = {"self": ("certManager", "secret"), "certManager": ("self", "secret"), "secret": ("self", "certManager")}
 
 
-def definition(kind):
-    plural = kind.lower() + "s"
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{GROUP}"},
-            "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": kind, "plural": plural, "listKind": f"{kind}List"},
-                     "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+class CertManager:
+    """cert-manager's controllers and its cainjector, as one process."""
 
-
-class Issuing:
-    """The stand-in for cert-manager and its cainjector. It leaves its Secret when a Certificate is deleted, as cert-manager does."""
-
-    def __init__(self, api, gate, authority):
-        self.api, self.gate, self.authority = api, gate, authority
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self.work, daemon=True)
+    def __init__(self, world):
+        self.world, self.process = world, None
 
     def __enter__(self):
-        self.thread.start()
+        control = self.world.control
+        definitions = control.programs / "cert-manager-crds.yaml"
+        control.must("apply", "--server-side", "-f", definitions)  # they are too large for an annotation
+        control.must("wait", "--for=condition=Established", "--timeout=60s", "-f", definitions)
+        with open(self.world.folder / "cert-manager.log", "ab") as log:
+            self.process = subprocess.Popen([control.programs / "cert-manager", control.kubeconfig], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
         return self
 
     def __exit__(self, *_error):
-        self.stopping.set()
-        self.thread.join(30)
-
-    def work(self):
-        while not self.stopping.wait(0.2):
-            try:
-                self.issue()
-                self.inject()
-            except ApiError as error:
-                if error.status not in (404, 409):
-                    raise
-
-    def issue(self):
-        wanted = self.api.get(f"/apis/{GROUP}/v1/namespaces/{self.gate.namespace}/certificates/{self.gate.name}")
-        secrets, name = f"/api/v1/namespaces/{self.gate.namespace}/secrets", wanted["spec"]["secretName"]
-        if self.api.get_or_none(f"{secrets}/{name}") is None:
-            data, _ = self.authority.secret(24 * 3600)
-            self.api.post(secrets, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data,
-                                    "type": "kubernetes.io/tls"})
-
-    def inject(self):
-        item = self.api.get(f"{CONFIGURATION}/{self.gate.name}")
-        bundle = base64.b64encode(self.authority.bundle.encode()).decode()
-        if item["metadata"].get("annotations", {}).get(INJECT) != f"{self.gate.namespace}/{self.gate.name}":
-            return
-        if {each["clientConfig"].get("caBundle") for each in item["webhooks"]} != {bundle}:
-            for each in item["webhooks"]:
-                each["clientConfig"]["caBundle"] = bundle
-            version = item["metadata"]["resourceVersion"]
-            self.api.patch(f"{CONFIGURATION}/{self.gate.name}", {"metadata": {"resourceVersion": version}, "webhooks": item["webhooks"]})
+        self.process.terminate()
+        self.process.wait(30)
 
 
 class Moves(Case):
@@ -81,10 +47,13 @@ class Moves(Case):
 
     def setUp(self):
         self.gate = self.world.gate
+        if self.gate.installed:
+            self.gate.remove()
+        self.addCleanup(self.back)
+        self.control.helm_program = HELM[self.world.version]
+        self.force = FORCE if self.control.helm_program == "helm" else ()
         self.gate.ensure()
-        self.control.must("apply", "-f", "-", stdin=yaml.safe_dump_all(map(definition, ("Issuer", "Certificate"))))
-        name = f"{self.gate.name}.{self.gate.namespace}.svc"
-        self.issuing, self.own = (Authority(self.world.folder / "authority" / part, name) for part in ("issuing", "own"))
+        self.own = Authority(self.world.folder / "authority" / "own", f"{self.gate.name}.{self.gate.namespace}.svc")
         data, _ = self.own.secret(24 * 3600)
         self.api.post(f"/api/v1/namespaces/{self.gate.namespace}/secrets", {
             "apiVersion": "v1", "kind": "Secret", "metadata": {"name": OWN}, "data": data, "type": "kubernetes.io/tls"})
@@ -92,19 +61,24 @@ class Moves(Case):
         self.team_name = self.team()
         self.publish(requirements(), self.team_name)
         self.given = self.gate.given
-        self.addCleanup(self.back)
 
     def back(self):
-        self.gate.given = self.given
-        self.gate.upgrade(FORCE)
-        self.gate.wait_until_asked()
+        """The release that the other tests share is made by Helm 4 again."""
+        self.gate.remove()
+        self.control.helm_program, self.gate.given = "helm", {}
 
-    def move(self, mode):
+    def upgrade(self, mode):
         self.gate.given = self.given
         if mode == "secret":
-            self.gate.upgrade(FORCE, tls={"mode": mode, "secret": {"name": OWN}}, webhook={"caBundle": self.bundle() + self.own.bundle})
+            self.gate.upgrade(*self.force, tls={"mode": mode, "secret": {"name": OWN}},
+                              webhook={"caBundle": self.bundle() + self.own.bundle})
         else:
             self.gate.upgrade(tls={"mode": mode})
+
+    def rollback(self, mode):
+        done = self.control.helm("-n", self.gate.namespace, "rollback", self.gate.name, "--wait", "--timeout", "120s",
+                                 *(self.force if mode == "secret" else ()), seconds=180)
+        self.assertEqual(done.status, 0, done.said)
 
     def bundle(self):
         """What the API server trusts now, as text: a person who moves to `secret` adds it to the new CA."""
@@ -115,31 +89,29 @@ class Moves(Case):
         return (self.control.apply(pod("report", self.team_name), dry_run=True).status == 0
                 and denied_by_us(self.control.apply(pod("report", self.team_name, requirements="network: true"), dry_run=True).err))
 
-    def test_helm_upgrade_moves_between_all_origins_of_the_certificate(self):
-        with Issuing(self.api, self.gate, self.issuing):
-            eventually(self.answers, "an answer")
-            for before, mode in zip(["self", *WAY], WAY):
-                with Load(self.api, self.team_name, threads=2, pause=0.05) as load:
-                    time.sleep(1)
-                    begin = time.monotonic()
-                    self.move(mode)
-                    eventually(self.answers, f"an answer after the move from {before} to {mode}", seconds=60)
-                    time.sleep(2)
-                failed = [moment - begin for moment, verdict in load.times if verdict.startswith("unreachable")]
-                took = max(failed, default=0) - min(failed, default=0)
-                print(f"     {before} to {mode}: {len(failed)} of {len(load.times)} failed, within {took:.1f} s", flush=True)
-                self.assertEqual(load.others("unreachable"), {})
-                self.assertLess(took, FAILING_SECONDS)
-                if mode == "secret" or (before, mode) == ("certManager", "self"):  # caBundle has both CAs
-                    self.assertEqual(failed, [])
+    def move(self, how, before, mode):
+        """How many creations failed while the certificate changed its origin."""
+        with Load(self.api, self.team_name, threads=2, pause=0.05) as load:
+            time.sleep(1)
+            how(mode)
+            eventually(self.answers, f"an answer after the {how.__name__} from {before} to {mode}", seconds=60)
+            time.sleep(2)
+        failed = [moment for moment, verdict in load.times if verdict.startswith("unreachable")]
+        took = max(failed, default=0) - min(failed, default=0)
+        print(f"     {how.__name__} from {before} to {mode}: {len(failed)} of {len(load.times)} failed, within {took:.1f} s", flush=True)
+        self.assertEqual(load.others("unreachable"), {})
+        self.assertLess(took, FAILING_SECONDS)
+        return len(failed)
 
-    def test_helm_rollback_moves_back(self):
-        words = ("-n", self.gate.namespace, "rollback", self.gate.name, "--wait", "--timeout", "120s")
-        with Issuing(self.api, self.gate, self.issuing):
-            for mode, back in (("certManager", ()), ("secret", ()), ("self", (FORCE,))):  # from self; the last one back to secret
-                if mode == "self":
-                    self.move("secret")
-                self.move(mode)
-                done = self.control.helm(*words, *back, seconds=180)
-                self.assertEqual(done.status, 0, f"back from {mode}: {done.said}")
-                eventually(self.answers, f"an answer after the way back from {mode}", seconds=60)
+    def test_helm_upgrade_and_rollback_move_between_all_origins_of_the_certificate(self):
+        with CertManager(self.world):
+            eventually(self.answers, "an answer")
+            for before, modes in WAYS.items():
+                if before != "self":
+                    self.upgrade(before)
+                    eventually(self.answers, f"an answer in mode {before}", seconds=60)
+                for mode in modes:
+                    failed = self.move(self.upgrade, before, mode)
+                    if mode == "secret" or (before, mode) == ("certManager", "self"):  # caBundle has both CAs
+                        self.assertEqual(failed, 0)
+                    self.move(self.rollback, mode, before)

@@ -36,6 +36,7 @@ class ControlPlane:
         self.programs, self.folder = pathlib.Path(programs), pathlib.Path(folder)
         self.kubeconfig = self.folder / "kubeconfig"
         self.api = None
+        self.helm_program = "helm"
 
     def script(self, *words, **environment):
         done = subprocess.run([HERE / "cluster.sh", *words], capture_output=True, text=True, timeout=COMMAND_SECONDS * 2,
@@ -83,7 +84,7 @@ class ControlPlane:
         return self.run(self.programs / "kubectl", *words, stdin=stdin, seconds=seconds)
 
     def helm(self, *words, seconds=COMMAND_SECONDS):
-        return self.run(self.programs / "helm", *words, seconds=seconds)
+        return self.run(self.programs / self.helm_program, *words, seconds=seconds)
 
     def must(self, *words, stdin=None):
         """Standard output of kubectl, which must succeed."""

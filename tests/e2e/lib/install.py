@@ -77,6 +77,12 @@ class Gate:
         if done.status:
             raise AssertionError(f"helm upgrade: {done.said}\n{self.log_ends()}")
 
+    def remove(self):
+        done = self.control.helm("-n", self.namespace, "uninstall", self.name, "--wait", "--timeout", "60s")
+        if done.status:
+            raise AssertionError(f"helm uninstall: {done.said}")
+        self.installed = False
+
     def wait_until_asked(self):
         """Waits until the API server uses the webhook configuration, and the gate has written its CA into it."""
         probe = "e2e-probe"
