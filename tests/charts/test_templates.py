@@ -349,7 +349,7 @@ class Pods(unittest.TestCase):
     def test_rolling_update_keeps_all_replicas(self):
         spec = made()["Deployment", "sandgate"]["spec"]
         self.assertEqual(spec["replicas"], 2)
-        self.assertEqual(spec["strategy"], {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}})
+        self.assertEqual(spec["strategy"], {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}})  # type is the default
         self.assertEqual(made()["PodDisruptionBudget", "sandgate"]["spec"]["maxUnavailable"], 1)
 
     def test_autoscaling(self):
@@ -377,11 +377,20 @@ class Pods(unittest.TestCase):
         self.assertNotIn("enableServiceLinks", pod(made({"enableServiceLinks": True})))
         self.assertNotIn("type", items["Service", "sandgate"]["spec"])
         self.assertEqual(made({"service": {"type": "NodePort"}})["Service", "sandgate"]["spec"]["type"], "NodePort")
+        recreate = {"updateStrategy": {"type": "Recreate", "rollingUpdate": None}}
+        self.assertEqual(made(recreate)["Deployment", "sandgate"]["spec"]["strategy"], {"type": "Recreate"})
+        for image, expected in (({}, None), ({"pullPolicy": "Always"}, "Always"), ({"tag": "latest"}, "IfNotPresent"),
+                                ({"tag": "latest", "pullPolicy": "Always"}, None), ({"pullPolicy": "Never"}, "Never")):
+            items = made({"image": image})
+            for spec in (pod(items), items["Job", TEST]["spec"]["template"]["spec"]):
+                self.assertEqual(spec["containers"][0].get("imagePullPolicy"), expected, image)
+        self.assertNotIn("periodSeconds", pod(items)["containers"][0]["livenessProbe"])
+        self.assertEqual(pod(made({"livenessProbe": {"periodSeconds": 9}}))["containers"][0]["livenessProbe"]["periodSeconds"], 9)
 
     def test_grace_period_covers_sleep_and_drain(self):
         self.assertEqual(pod(made({"preStopSleepSeconds": 10, "config": {"drainSeconds": 40}}))[
             "terminationGracePeriodSeconds"], 65)
-        self.assertEqual(pod(made({"terminationGracePeriodSeconds": 30}))["terminationGracePeriodSeconds"], 30)
+        self.assertEqual(pod(made({"terminationGracePeriodSeconds": 31}))["terminationGracePeriodSeconds"], 31)
         self.assertNotIn("lifecycle", pod(made({"preStopSleepSeconds": 0}))["containers"][0])
 
     def test_selectors_have_no_version(self):

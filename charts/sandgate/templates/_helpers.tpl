@@ -162,12 +162,44 @@ metricRelabelings:
 {{- end }}
 {{- end -}}
 
+{{/*
+A map as YAML without the members that have the default of the API: (dict "of" … "defaults" …); nothing if no member is left. A
+default that is rendered would have Helm as its owner in server-side apply, in conflict with other managers.
+*/}}
+{{- define "sandgate.withoutDefaults" -}}
+{{- $defaults := .defaults -}}
+{{- $rest := dict -}}
+{{- range $key, $value := .of -}}
+{{- if not (and (hasKey $defaults $key) (eq (get $defaults $key | toString) (toString $value))) -}}
+{{- $_ := set $rest $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- with $rest -}}{{ toYaml . }}{{- end -}}
+{{- end -}}
+
 {{- define "sandgate.probe" -}}
 httpGet:
   path: {{ .path }}
   port: https
   scheme: HTTPS
-{{ toYaml .timing }}
+{{ include "sandgate.withoutDefaults" (dict "of" .timing "defaults" (dict "initialDelaySeconds" 0 "periodSeconds" 10 "timeoutSeconds" 1 "successThreshold" 1 "failureThreshold" 3)) }}
+{{- end -}}
+
+{{/* The strategy of the Deployment, without defaults; nothing if it has no other member. */}}
+{{- define "sandgate.strategy" -}}
+{{- $given := default dict .Values.updateStrategy -}}
+{{- $strategy := omit $given "rollingUpdate" -}}
+{{- with include "sandgate.withoutDefaults" (dict "of" (default dict $given.rollingUpdate) "defaults" (dict "maxUnavailable" "25%" "maxSurge" "25%")) -}}
+{{- $_ := set $strategy "rollingUpdate" (fromYaml .) -}}
+{{- end -}}
+{{ include "sandgate.withoutDefaults" (dict "of" $strategy "defaults" (dict "type" "RollingUpdate")) }}
+{{- end -}}
+
+{{/* The defaults of the API for an image: Always for the tag `latest`, otherwise IfNotPresent. */}}
+{{- define "sandgate.pullPolicy" -}}
+{{- if ne .Values.image.pullPolicy (eq (default "" .Values.image.tag) "latest" | ternary "Always" "IfNotPresent") -}}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- end -}}
 {{- end -}}
 
 {{- define "sandgate.subject" -}}
