@@ -100,6 +100,12 @@ class Reach(Case):
                      {"networkPolicy": {"egress": [{}]}}):
             self.assert_refused(merged(closed, more))
 
+    def test_a_file_that_could_not_be_written(self):
+        sentence = ("config.decisionLog.path is a file, and the root file system is read-only: mount a volume for it with extraVolumes and "
+                    "extraVolumeMounts")
+        self.assert_refused({"config": {"decisionLog": {"path": "/var/log/x"}}}, sentence)
+        self.assert_refused({"config": {"decisionLog": {"path": "/dev/null"}}})
+
     def test_a_body_smaller_than_any_review(self):
         sentence = "config.limits.maxBodyBytes is less than 16384: reviews of ordinary pods are larger, and all of them would be refused"
         self.assert_refused({"config": {"limits": {"maxBodyBytes": 16383}}}, sentence)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import exposition
-from server_client import SLACK, Client, main, plain_get, read_answer
+from server_client import JSON, SLACK, Client, main, plain_get, read_answer
 from test_serve import GOOD, TESTS, Gate
 
 
@@ -328,6 +328,53 @@ class Denials(unittest.TestCase):
                 self.assertEqual((status, json.loads(body)["reason"]), (403, "Forbidden"))
             self.assertEqual(get(gate.admin, "/metrics", address=own_address())[0], 200)
             self.assertEqual(get(gate.admin, "/denials.json")[0], 200)
+
+
+class Privacy(unittest.TestCase):
+    """What is written of the person who sent a request, and where. The marks are texts that occur nowhere else."""
+    NAMED = {"username": "mark-user", "groups": ["mark-group"]}
+    NOT_NAMED = {"uid": "mark-uid", "extra": {"example.com/mark-key": ["mark-extra"]}}
+
+    def ask(self, gate):
+        """The answer, as text."""
+        body = captured("01-create-pod.json", userInfo={**self.NAMED, **self.NOT_NAMED})
+        with Client(gate.port) as client:
+            status, _, answer = client.review(body, JSON + "User-Agent: mark-agent/1.0\r\n")
+        self.assertEqual(status, 200)
+        return answer.decode()
+
+    def test_user_and_groups_are_in_the_decision_log_and_the_denials_only(self):
+        with Gate(more="decisionLog: {path: log}\n") as gate:
+            answer = self.ask(gate)
+            self.assertIn("gate.evidence.missing", answer)
+            record = lines_of(gate.path("log"), 1)[0]
+            self.assertEqual((record["user"], record["groups"], record["peer"]), ("mark-user", ["mark-group"], "127.0.0.1"))
+            self.assertEqual(re.findall("mark-[a-z]+", json.dumps(record)), ["mark-user", "mark-group"])
+            self.assertEqual(json.loads(get(gate.admin, "/denials.json")[2])["records"], [record])
+            page = get(gate.admin, "/denials")[2].decode()
+            self.assertEqual(set(re.findall("mark-[a-z]+", page)), {"mark-user"})
+            places = [answer, gate.log()] + [plain_get(gate.admin, path)[2].decode() for path in ("/metrics", "/healthz", "/readyz")]
+            for text in places:
+                self.assertNotIn("mark-", text)
+                self.assertNotIn("127.0.0.1", text.replace('"admin":"127.0.0.1:%d"' % gate.admin, ""))
+
+    def test_the_decision_log_can_be_turned_off(self):
+        with Gate(more="decisionLog: {path: /dev/null}\n", stdout=subprocess.PIPE) as gate:
+            self.ask(gate)
+            wait_for_metric(gate, WRITTEN, 1)
+            gate.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gate.process.stdout.read(), b"")
+            gate.process.stdout.close()
+            self.assertEqual(gate.process.wait(timeout=10), 0)
+            self.assertNotIn("mark-", gate.log())
+
+    def test_an_admission_is_recorded_only_where_that_is_asked_for(self):
+        with Gate(stdout=subprocess.PIPE) as gate:
+            ask(gate, GOOD, allowed=True)
+            self.assertEqual(json.loads(get(gate.admin, "/denials.json")[2])["records"], [])
+            gate.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gate.process.stdout.read(), b"")
+            gate.process.stdout.close()
 
 
 class Metrics(unittest.TestCase):

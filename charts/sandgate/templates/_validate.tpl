@@ -122,7 +122,7 @@
 {{- if and $v.metrics.serviceMonitor.enabled $v.metrics.podMonitor.enabled -}}
 {{- $wrong = append $wrong "metrics.serviceMonitor and metrics.podMonitor are both enabled: every metric would be scraped twice" -}}
 {{- end -}}
-{{- if ne $v.config.decisionLog.path "-" -}}
+{{- if not (has $v.config.decisionLog.path (list "-" "/dev/null")) -}}
 {{- $mounted := false -}}
 {{- range $v.extraVolumeMounts -}}
 {{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $v.config.decisionLog.path -}}{{- $mounted = true -}}{{- end -}}
