@@ -33,7 +33,7 @@ int moment_compare(struct moment a, struct moment b);
 /* a plus that many seconds. The caller keeps the result near the years 1 to 9999. */
 struct moment moment_add_seconds(struct moment a, int64_t seconds);
 
-/* Whole seconds in UTC, with `Z`; the fraction is cut off. Instants outside of the years 1 to 9999
+/* Whole seconds in UTC, with `Z`; the fraction is dropped. Instants outside of the years 1 to 9999
  * are clamped. */
 void moment_write(struct moment m, char ret_text[static MOMENT_TEXT_BYTES]);
 

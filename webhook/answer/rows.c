@@ -83,7 +83,7 @@ static bool follows(const struct rows_writer *w, int code)
     return false;
 }
 
-/* From a to b, in whole seconds; the fraction is cut off. */
+/* From a to b, in whole seconds; the fraction is dropped. */
 static int64_t seconds_between(struct moment a, struct moment b)
 {
     return b.sec - a.sec - (b.nsec < a.nsec ? 1 : 0);

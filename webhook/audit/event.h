@@ -32,7 +32,7 @@
 /* What a text is. */
 enum event_kind {
     EVENT_BLANK = 0,
-    EVENT_BROKEN,  /* cannot be read: cut off, not JSON, not UTF-8, a wrong type */
+    EVENT_BROKEN,  /* cannot be read: truncated, not JSON, not UTF-8, a wrong type */
     EVENT_FOREIGN, /* JSON of something else */
     EVENT_OTHER,   /* an audit event without a decision of the gate */
     EVENT_AUDIT,

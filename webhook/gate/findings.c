@@ -151,7 +151,7 @@ const struct gate_problem_text *gate_problem_text(enum gate_problem problem)
     return &problems[problem];
 }
 
-/* A message while it is written. What does not fit is cut off. */
+/* A message while it is written. What does not fit is left out. */
 struct message {
     char bytes[GATE_MAX_MESSAGE_BYTES];
     size_t len;
