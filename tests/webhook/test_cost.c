@@ -63,6 +63,11 @@ struct dimension {
     "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"" skill "\"},"                \
     "\"requirements\":{" HELPER_REQUIREMENTS "}," more "}"
 #define EXPIRED "\"expires_at\":\"2026-02-28T13:00:00Z\""
+/* Than the document that every world has for the same workload. */
+#define OLDER                                                                                      \
+    "{\"kind\":\"SandboxRequirements\",\"workload\":{\"skill_ref\":\"acme/app@1.0.0\"},"           \
+    "\"requirements\":{\"source_ref\":\"git:acme/app@1\",\"source_digest\":\"sha256:" HELPER_HEX_C \
+    "\",\"observed_at\":\"2026-02-28T11:00:00Z\"},\"images\":[\"sha256:0$\"]}"
 #define APP "acme/app@1.0.0"
 #define OLD "acme/old@1.0.0"
 
@@ -92,6 +97,24 @@ static const struct dimension dimensions[] = {
     ITEMS("ephemeral containers", PART_EPHEMERAL_CONTAINERS, "{\"image\":\"a#@sha256:f$\"}"),
     ITEMS("image volumes", PART_VOLUMES, "{\"image\":{\"reference\":\"a#@sha256:0$\"}}"),
     ITEMS("other volumes", PART_VOLUMES, "{\"name\":\"v#\"}"),
+    ITEMS("own containers", PART_CONTAINERS,
+          "{\"image\":\"a@sha256:" HELPER_HEX_A "\",\"env\":[{\"name\":\"N#\"}],"
+          "\"volumeMounts\":[{\"name\":\"v#\",\"mountPath\":\"/p#\"}],"
+          "\"securityContext\":{\"capabilities\":{\"add\":[\"C#\"]}}}"),
+    LIST("variables", PART_CONTAINERS, "{\"image\":\"a@sha256:" HELPER_HEX_A "\",\"env\":[",
+         "{\"name\":\"N#\"}", "]}"),
+    LIST("mounts", PART_CONTAINERS, "{\"image\":\"a@sha256:" HELPER_HEX_A "\",\"volumeMounts\":[",
+         "{\"name\":\"v#\",\"mountPath\":\"/a/p#/b\"}", "]}"),
+    {.name = "mount path",
+     .part = PART_CONTAINERS,
+     .before = "{\"image\":\"a@sha256:" HELPER_HEX_A "\",\"volumeMounts\":[{\"mountPath\":\"",
+     .item = "/a-#",
+     .after = "\"}]}",
+     .text = true},
+    LIST("ports", PART_CONTAINERS, "{\"image\":\"a@sha256:" HELPER_HEX_A "\",\"ports\":[",
+         "{\"hostPort\":#}", "]}"),
+    LIST("capabilities", PART_CONTAINERS,
+         "{\"image\":\"a#\",\"securityContext\":{\"capabilities\":{\"add\":[", "\"C#\"", "]}}}"),
     ITEMS("unknown annotations", PART_ANNOTATIONS, "\"sandbox.runx.dev/skill-rf#\":\"v\""),
     ITEMS("foreign annotations", PART_ANNOTATIONS, "\"example.test/key-#\":\"v\""),
     TEXT("unknown requirements", PART_REQUIREMENTS, "", "odd#: 1\\n"),
@@ -113,8 +136,7 @@ static const struct dimension dimensions[] = {
     ITEMS("namespaces of an exemption", PART_EXEMPTION_NAMESPACES, "\"namespace-#*\""),
     ITEMS("users of an exemption", PART_EXEMPTION_USERS, "\"user-#*\""),
     ITEMS("findings of an exemption", PART_EXEMPTION_FINDINGS, "\"gate.finding.f#\""),
-    DOCUMENTS("documents in use", "payments", NULL,
-              REQUIREMENTS_OF(APP, "\"images\":[\"sha256:0$\"]")),
+    DOCUMENTS("older documents", "payments", NULL, OLDER),
     DOCUMENTS("expired documents", "payments", NULL,
               REQUIREMENTS_OF(OLD, "\"images\":[\"sha256:0$\"]," EXPIRED)),
     DOCUMENTS("documents for other namespaces", "sandgate-system", NULL,
@@ -218,7 +240,7 @@ static void add_value(struct world *w, const struct dimension *d, size_t number,
     } else {
         struct buffer *b = &w->parts[d->part];
 
-        if (b->len > 0 && !d->text)
+        if (b->len > 0 && (!d->text || (number == 0 && d->part <= PART_VOLUMES)))
             buffer_add_char(b, ',');
         if (number == 0 && d->before != NULL)
             buffer_add(b, str_of(d->before));
@@ -272,8 +294,11 @@ static void add_fixed(struct world *w)
         w->documents[w->document_count] = fixed[i];
         w->documents[w->document_count++].namespace_name = "sandgate-system";
     }
-    w->labels[w->label_count++] = (struct helper_labels){
-        .name = "payments", .enforce = "required", .warn = "required", .audit = "required"};
+    w->labels[w->label_count++] = (struct helper_labels){.name = "payments",
+                                                         .enforce = "required",
+                                                         .warn = "required",
+                                                         .audit = "required",
+                                                         .boundary = "block"};
 }
 
 static void add_member(struct buffer *b, const char *before, struct world *w, enum part part,
