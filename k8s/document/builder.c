@@ -8,8 +8,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #include "k8s/document/json_text.h"
+#include "planner/base/tree.h"
 
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena)
 {
@@ -24,6 +26,7 @@ void builder_init(struct builder *b, const struct document_options *options, str
     b->key = NULL;
     b->key_offset = 0;
     b->depth = 0;
+    b->digest = NULL;
 }
 
 static bool matches_any(const struct document_shape *row)
@@ -39,7 +42,8 @@ static struct build_rule rule_of(const struct document_shape *row, struct build_
     return (struct build_rule){.keep = row->whole ? BUILD_WHOLE : keep,
                                .members = row->members,
                                .key = matches_any(row) ? NULL : row->key,
-                               .apart = row->apart || outer.apart};
+                               .apart = row->apart || outer.apart,
+                               .digest = row->digest};
 }
 
 struct build_rule builder_rule(const struct builder *b, struct str raw, bool escaped)
@@ -130,13 +134,48 @@ int builder_scalar(struct builder *b, int type, char *text, double number, uint3
     return r;
 }
 
+/* The digest of an object or list is where a string has its text. */
+static int begin_digest(struct builder *b, struct document_node *node)
+{
+    struct value_digest *digest = arena_alloc(b->arena, 1, sizeof(*digest));
+    int r = digest != NULL ? value_digest_begin(digest) : -ENOMEM;
+
+    if (r < 0)
+        return r;
+    node->node.valuestring = arena_alloc_text(b->arena, DOCUMENT_DIGEST_BYTES);
+    if (node->node.valuestring == NULL)
+        return -ENOMEM;
+    b->result = (unsigned char *)node->node.valuestring;
+    b->digest_depth = b->depth;
+    b->digest = digest;
+    return 0;
+}
+
+void builder_close_digest(struct builder *b)
+{
+    value_digest_close(b->digest, b->levels[b->depth].is_list);
+    if (b->depth > b->digest_depth)
+        return;
+    value_digest_end(b->digest, b->result);
+    b->digest = NULL;
+}
+
+bool document_digest(const cJSON *node, unsigned char ret_digest[static DOCUMENT_DIGEST_BYTES])
+{
+    if ((!tree_is(node, cJSON_Object) && !tree_is(node, cJSON_Array)) || node->valuestring == NULL)
+        return false;
+    memcpy(ret_digest, node->valuestring, DOCUMENT_DIGEST_BYTES);
+    return true;
+}
+
 int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
 {
     struct document_node *node = NULL;
     int r = add_node(b, is_list ? cJSON_Array : cJSON_Object, offset, &node);
     struct build_level *level = &b->levels[b->depth];
 
-    assert(b->depth < DOCUMENT_MAX_DEPTH);
+    if (r == 0 && b->next.digest && b->digest == NULL)
+        r = begin_digest(b, node);
     if (r < 0)
         return r;
     level->node = node;

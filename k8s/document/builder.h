@@ -6,10 +6,11 @@
  * builder - makes the tree of a document while it is read, with the nodes that the shape asks for.
  *
  * Both readers call it: builder_key() for a member or builder_item() for an item, then either
- * builder_scalar(), or builder_open() and, after the content, builder_close(). builder_keeps() says
- * whether the next value becomes a node. builder_scalar() may be left out for one that does not.
+ * builder_text() and builder_scalar(), or builder_open() and, after the content, builder_close().
+ * builder_keeps() says whether the next value becomes a node. builder_scalar() may be left out for
+ * one that does not.
  *
- * Errors     0; -ENOMEM; -E2BIG more nodes than allowed.
+ * Errors     0; -ENOMEM; -E2BIG more nodes than allowed; -EIO as in value_digest.h.
  * Ownership  nodes and texts live in the given arena.
  */
 
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "k8s/document/document.h"
+#include "k8s/document/value_digest.h"
 
 enum build_keep {
     BUILD_SKIP = 0,
@@ -33,6 +35,7 @@ struct build_rule {
     const struct document_shape *members; /* BUILD_MEMBERS */
     const char *key; /* the row's, where it is the name of the value; NULL: any name */
     bool apart;      /* counted apart */
+    bool digest;     /* a digest is made of it */
 };
 
 struct build_level {
@@ -52,6 +55,11 @@ struct builder {
     uint32_t key_offset;
     size_t depth;
     struct build_level levels[DOCUMENT_MAX_DEPTH];
+    /* Inside of a value of which a digest is made: in the arena, because few documents have one.
+     * Else NULL. */
+    struct value_digest *digest;
+    size_t digest_depth;   /* around that value */
+    unsigned char *result; /* its digest, once it is complete; in the arena */
 };
 
 void builder_init(struct builder *b, const struct document_options *options, struct arena *arena);
@@ -62,6 +70,12 @@ struct build_rule builder_rule(const struct builder *b, struct str raw, bool esc
 static inline bool builder_keeps(const struct builder *b)
 {
     return b->next.keep != BUILD_SKIP;
+}
+
+/* Whether the next value is read for its content. */
+static inline bool builder_needs(const struct builder *b)
+{
+    return builder_keeps(b) || b->digest != NULL;
 }
 
 /* Whether a text that comes next is kept with its content. Where an object or list is due it is
@@ -81,6 +95,8 @@ static inline void builder_key(struct builder *b, struct str raw, bool escaped, 
         b->next = (struct build_rule){0};
     b->key = (char *)(uintptr_t)b->next.key;
     b->key_offset = offset;
+    if (b->digest != NULL)
+        value_digest_key(b->digest, raw, escaped);
 }
 
 /* Whether the next value is kept under a name that only the text has. The names of rows are not
@@ -104,6 +120,13 @@ static inline void builder_item(struct builder *b)
     b->key_offset = 0;
 }
 
+/* The text of a scalar that comes next, whether it is kept or not; as for value_digest_scalar(). */
+static inline void builder_text(struct builder *b, int type, struct str raw, bool escaped)
+{
+    if (b->digest != NULL)
+        value_digest_scalar(b->digest, type, raw, escaped);
+}
+
 /* type: cJSON_String (text: in the arena; NULL: without content), cJSON_Number, cJSON_True,
  * cJSON_False, cJSON_NULL. */
 int builder_scalar(struct builder *b, int type, char *text, double number, uint32_t offset)
@@ -118,17 +141,27 @@ int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
 __attribute__((warn_unused_result)) static inline int builder_open(struct builder *b, bool is_list,
                                                                    uint32_t offset)
 {
-    if (builder_keeps(b))
-        return builder_open_kept(b, is_list, offset);
+    int r = 0;
+
     assert(b->depth < DOCUMENT_MAX_DEPTH);
-    b->levels[b->depth++] = (struct build_level){.is_list = is_list};
-    return 0;
+    if (builder_keeps(b))
+        r = builder_open_kept(b, is_list, offset);
+    else
+        b->levels[b->depth++] = (struct build_level){.is_list = is_list};
+    if (r == 0 && b->digest != NULL)
+        value_digest_open(b->digest, is_list);
+    return r;
 }
+
+/* Only builder_close() calls it. */
+void builder_close_digest(struct builder *b);
 
 static inline void builder_close(struct builder *b)
 {
     assert(b->depth > 0);
     b->depth--;
+    if (b->digest != NULL)
+        builder_close_digest(b);
 }
 
 /* The next value shares the content of another node. It counts as `weight` nodes. */

@@ -31,6 +31,7 @@
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
+#define DOCUMENT_DIGEST_BYTES 16
 #define DOCUMENT_MAX_DEPTH 64             /* objects and lists inside each other */
 #define DOCUMENT_MAX_NODES 100000u        /* of one document, unless the options say otherwise */
 #define DOCUMENT_MAX_APART_NODES 1000000u /* of the rows of its shape with `apart`; the same */
@@ -70,6 +71,7 @@ enum document_rules {
  *   {.key = "uid"}                           a scalar; an object or list becomes an empty node, so
  *                                            that its type is known
  *   {.key = "*", ...}                        every item of a list, every other member of an object
+ *   {..., .digest = true}                    an object or list of which a digest is made as well
  *
  * The first row that matches counts. A list where the table is for an object has no items, unless
  * `*` matches; an object where it is for a list has the members that `*` matches. A text where the
@@ -79,7 +81,8 @@ struct document_shape {
     const char *key;
     const struct document_shape *members;
     bool whole;
-    bool apart; /* its nodes, and all nodes inside, count against max_apart_nodes only */
+    bool apart;  /* its nodes, and all nodes inside, count against max_apart_nodes only */
+    bool digest; /* document_digest(); not inside of another such value */
 };
 
 struct document_options {
@@ -105,6 +108,14 @@ struct document_node {
 int document_read(struct str text, const struct document_options *options, struct arena *arena,
                   cJSON **ret_tree, struct document_error *reterr)
     __attribute__((warn_unused_result, nonnull));
+
+/*
+ * The digest of a value whose row asks for one. It covers the whole value, also what does not
+ * become a node. Within one process, two values have equal digests if, and but for chance only if,
+ * they are equal: keys in any order, items in the same order, texts as decoded (NUL is U+FFFD),
+ * numbers as written. It is keyed: equal digests cannot be chosen. False where there is none.
+ */
+bool document_digest(const cJSON *node, unsigned char ret_digest[static DOCUMENT_DIGEST_BYTES]);
 
 /*
  * The documents of a text, one after the other, with the rules DOCUMENT_MANIFEST. In YAML `---`

@@ -160,8 +160,11 @@ static int read_string(struct json *j)
     char *text = NULL;
     int r = scan_string(j, &s);
 
-    if (r < 0 || !builder_keeps(&j->builder))
+    if (r < 0)
         return r;
+    builder_text(&j->builder, cJSON_String, s.raw, s.escaped);
+    if (!builder_keeps(&j->builder))
+        return 0;
     if (builder_keeps_text(&j->builder)) {
         text = json_text_decode(j->builder.arena, s.raw, s.escaped);
         if (text == NULL)
@@ -183,6 +186,7 @@ static int read_number(struct json *j)
     j->p += rest.len;
     if (j->p < j->end && memchr("+-.0123456789eE", *j->p, 15) != NULL)
         return refuse(j, p, "not a JSON number");
+    builder_text(&j->builder, cJSON_Number, rest, false);
     if (!builder_keeps(&j->builder))
         return 0;
     r = json_number(rest, j->builder.arena, &number);
@@ -197,6 +201,7 @@ static int read_word(struct json *j, struct str word, int type)
     if (!str_starts_with(rest, word))
         return refuse(j, j->p, "not a JSON value");
     j->p += word.len;
+    builder_text(&j->builder, type, STR(""), false);
     return builder_scalar(&j->builder, type, NULL, 0, offset);
 }
 
@@ -229,7 +234,7 @@ static int skip_unchecked(struct json *j)
 static int read_value(struct json *j, enum json_expect *ret_expect)
 {
     *ret_expect = JSON_NEXT;
-    if (j->rest_unchecked && !builder_keeps(&j->builder) && (*j->p == '{' || *j->p == '['))
+    if (j->rest_unchecked && !builder_needs(&j->builder) && (*j->p == '{' || *j->p == '['))
         return skip_unchecked(j);
     switch (*j->p) {
     case '{':

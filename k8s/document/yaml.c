@@ -247,6 +247,10 @@ static int take_scalar(struct yaml *y, const yaml_event_t *event, size_t offset)
         r = text != NULL ? 0 : -ENOMEM;
     }
     if (r == 0)
+        builder_text(&y->builder, types[scalar.kind],
+                     scalar.kind == SCALAR_TEXT || scalar.kind == SCALAR_NUMBER ? value : STR(""),
+                     false);
+    if (r == 0)
         r = builder_scalar(&y->builder, types[scalar.kind], text, scalar.number, (uint32_t)offset);
     if (r == 0 && anchor != NULL) {
         anchor->node = y->builder.added;

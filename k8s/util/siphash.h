@@ -3,7 +3,9 @@
 #define K8S_UTIL_SIPHASH_H
 
 /*
- * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables whose keys come from outside.
+ * siphash - SipHash-1-3 (Aumasson and Bernstein), for hash tables whose keys come from outside, and
+ * its form with 128 bits (siphash_make_wide() and siphash_end_wide()), for digests that are
+ * compared within one process.
  *
  * Keys that collide cannot be chosen without the seed. Bytes can be added in pieces of any size:
  * the value depends on the bytes only.
@@ -90,13 +92,42 @@ static inline void siphash_add(struct siphash *s, struct str bytes)
         siphash_byte(s, (unsigned char)bytes.ptr[i]);
 }
 
+/* Fills the last word with zeros. */
+static inline void siphash_pad(struct siphash *s)
+{
+    while (s->bytes % 8 != 0)
+        siphash_byte(s, 0);
+}
+
+static inline uint64_t siphash_finish(struct siphash *s)
+{
+    for (int i = 0; i < 3; i++)
+        siphash_round(s);
+    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+}
+
 static inline uint64_t siphash_end(struct siphash *s)
 {
     siphash_word(s, s->word | s->bytes << 56);
     s->v2 ^= 0xFF;
-    for (int i = 0; i < 3; i++)
-        siphash_round(s);
-    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+    return siphash_finish(s);
+}
+
+static inline struct siphash siphash_make_wide(struct siphash_seed seed)
+{
+    struct siphash s = siphash_make(seed);
+
+    s.v1 ^= 0xEE;
+    return s;
+}
+
+static inline void siphash_end_wide(struct siphash *s, uint64_t ret_value[static 2])
+{
+    siphash_word(s, s->word | s->bytes << 56);
+    s->v2 ^= 0xEE;
+    ret_value[0] = siphash_finish(s);
+    s->v1 ^= 0xDD;
+    ret_value[1] = siphash_finish(s);
 }
 
 #endif

@@ -131,6 +131,55 @@ Test(reader_failing, yaml)
     sweep(str_of(yaml_text), &either);
 }
 
+static const struct document_shape digested[] = {{.key = "x", .members = digested, .digest = true},
+                                                 {0}};
+
+/* Without a digest, nothing that is compared by it is read. */
+Test(reader_failing, digest)
+{
+    static const struct document_options options = {
+        .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = digested};
+    struct str text = STR("{\"x\":{\"\\u0078\":[1],\"a\":\"b\"}}");
+    size_t failures = 0;
+
+    for (size_t n = 1;; n++) {
+        cleanup_arena struct arena arena = {0};
+        struct document_error error = {0};
+        unsigned char digest[DOCUMENT_DIGEST_BYTES];
+        cJSON *tree = NULL;
+        int r = 0;
+
+        countdown = n;
+        failed = false;
+        r = document_read(text, &options, &arena, &tree, &error);
+        countdown = 0;
+        if (!failed) {
+            cr_assert_eq(r, 0);
+            cr_expect(document_digest(tree_get(tree, "x"), digest));
+            break;
+        }
+        cr_expect_eq(r, -ENOMEM, "%zu: %d", n, r);
+        cr_expect_null(tree);
+        failures++;
+    }
+    /* three nodes, the state of the digest, and the digest */
+    cr_expect_eq(failures, 5);
+}
+
+Test(reader_failing, no_random_numbers_no_digest)
+{
+    static const struct document_options options = {
+        .syntax = DOCUMENT_JSON, .rules = DOCUMENT_REVIEW, .shape = digested};
+    cleanup_arena struct arena arena = {0};
+    struct document_error error = {0};
+    cJSON *tree = NULL;
+
+    no_random = true;
+    cr_expect_eq(document_read(STR("{\"x\":[]}"), &options, &arena, &tree, &error), -EIO);
+    cr_expect_null(tree);
+    cr_expect_eq(document_read(STR("{\"y\":[]}"), &options, &arena, &tree, &error), 0);
+}
+
 /* The number of objects, or the first error. */
 static int count_objects(struct arena *arena, struct document_error *reterr)
 {
