@@ -136,7 +136,7 @@ static const struct document_shape object_metadata[] = {
 
 static const struct document_shape pod_template[] = {
     {.key = "metadata", .members = metadata},
-    {.key = "spec", .members = pod_spec},
+    {.key = "spec", .members = pod_spec, .digest = true},
     {0},
 };
 

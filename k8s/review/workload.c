@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #include "k8s/policy/names.h"
 #include "planner/base/tree.h"
@@ -238,6 +239,22 @@ static int read_pod(struct workload *w, const cJSON *pod, struct arena *arena)
     return read_images(w, spec, arena);
 }
 
+/* Absent and null have fixed values, which a digest has by chance only. */
+static void read_spec_digest(struct workload *w, const cJSON *spec)
+{
+    w->spec_digest_given = true;
+    if (tree_is(spec, cJSON_NULL))
+        w->spec_digest[0] = 1;
+    else if (spec != NULL)
+        w->spec_digest_given = tree_is(spec, cJSON_Object) && document_digest(spec, w->spec_digest);
+}
+
+bool workload_same_spec(const struct workload *a, const struct workload *b)
+{
+    return a->spec_digest_given && b->spec_digest_given &&
+           memcmp(a->spec_digest, b->spec_digest, sizeof(a->spec_digest)) == 0;
+}
+
 int workload_read(enum workload_kind kind, const cJSON *object, struct arena *arena,
                   struct workload *ret_workload)
 {
@@ -256,6 +273,8 @@ int workload_read(enum workload_kind kind, const cJSON *object, struct arena *ar
     if (r < 0)
         return r;
     if (kind != WORKLOAD_POD) {
+        if (pod != NULL)
+            read_spec_digest(&w, tree_member(pod, "spec"));
         wrong = false;
         w.own_annotations = read_annotations(object, &wrong);
         w.own_readable = !wrong;

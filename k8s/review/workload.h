@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "k8s/document/document.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
 
@@ -57,6 +58,12 @@ struct workload {
     const char *unusable_reason; /* static; the first reason; NULL where usable */
     const cJSON *pod; /* the object or template that holds metadata and spec; NULL: none */
 
+    /* of controllers: what the spec of the template is, as far as it can be compared. A spec that
+     * is absent, or null, has a value of its own. */
+    bool spec_digest_given; /* false: there is no template, its spec has a wrong type, or the object
+                             * was not read by review_read() */
+    unsigned char spec_digest[DOCUMENT_DIGEST_BYTES];
+
     /* false: there is no pod, or a value on the way to them has a wrong type */
     bool annotations_readable;
     const cJSON *annotations; /* of the pod or template; NULL: none */
@@ -77,6 +84,11 @@ struct workload {
 /* object: of that kind, or NULL where the request has none. */
 int workload_read(enum workload_kind kind, const cJSON *object, struct arena *arena,
                   struct workload *ret_workload) __attribute__((warn_unused_result, nonnull(3, 4)));
+
+/* Whether the specs of two templates, read by the same process, are equal as trees: keys in any
+ * order, a number as it is written. False where one of them cannot be read, and for pods. */
+bool workload_same_spec(const struct workload *a, const struct workload *b)
+    __attribute__((nonnull));
 
 /* Whether an annotation key has the gate's prefix; the case of ASCII letters is ignored. */
 bool workload_is_our_key(struct str key);

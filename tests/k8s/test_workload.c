@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "k8s/document/document.h"
+#include "k8s/review/review.h"
 
 #define DIGEST "sha256:b3908dcc895012047e8a0638825c6cc28ff3adad91d2f07946ec523ada257206"
 
@@ -248,4 +249,95 @@ Test(workload, annotations_of_the_controller_are_counted)
     cr_assert(w.usable && w.own_managed && w.own_readable && !w.carries_our_key);
     cr_assert_null(w.annotations);
     cr_assert_not_null(w.own_annotations);
+}
+
+/* Whether the template of that kind is unchanged in a review; old, new: the members of it. */
+static bool same_spec(enum workload_kind kind, const char *old, const char *new)
+{
+    static const char *const objects[] = {
+        [WORKLOAD_POD] = "{%s}",
+        [WORKLOAD_POD_TEMPLATE] = "{\"template\":{%s}}",
+        [WORKLOAD_REPLICATION_CONTROLLER] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_REPLICA_SET] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_DEPLOYMENT] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_STATEFUL_SET] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_DAEMON_SET] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_JOB] = "{\"spec\":{\"template\":{%s}}}",
+        [WORKLOAD_CRON_JOB] = "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":{%s}}}}}",
+    };
+    const char *before = strstr(objects[kind], "%s");
+    int length = (int)(before - objects[kind]);
+    cleanup_arena struct arena arena = {0};
+    struct document_error error = {0};
+    struct workload a = {0}, b = {0};
+    struct review review = {0};
+    struct str text = arena_format(
+        &arena,
+        "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
+        "\"uid\":\"u\",\"kind\":{\"kind\":\"X\"},\"operation\":\"UPDATE\","
+        "\"object\":%.*s%s%s,\"oldObject\":%.*s%s%s}}",
+        length, objects[kind], new, before + 2, length, objects[kind], old, before + 2);
+
+    cr_assert_eq(review_read(text, DOCUMENT_JSON, &arena, &review, &error), 0, "%s", text.ptr);
+    cr_assert_eq(workload_read(kind, review.object, &arena, &a), 0);
+    cr_assert_eq(workload_read(kind, review.old_object, &arena, &b), 0);
+    cr_expect_not_null(a.pod);
+    cr_assert_eq(workload_same_spec(&a, &b), workload_same_spec(&b, &a));
+    return workload_same_spec(&a, &b);
+}
+
+/* Of controllers, and all of the spec: also what the gate does not read. */
+Test(workload, specs_of_templates_are_compared_as_trees)
+{
+    static const struct {
+        const char *old;
+        const char *new;
+        bool same;
+    } rows[] = {
+        {"\"spec\":{\"containers\":[{\"args\":[\"a\"],\"env\":[{\"name\":\"A\",\"value\":\"1\"}]}]"
+         "}",
+         "\"spec\":{\"containers\":[{\"env\":[{\"value\":\"1\",\"name\":\"A\"}],\"args\":[\"a\"]}]"
+         "}",
+         true},
+        {"\"spec\":{\"containers\":[{\"args\":[\"a\"]}]}",
+         "\"spec\":{\"containers\":[{\"args\":[\"b\"]}]}", false},
+        {"\"spec\":{\"containers\":[{\"command\":[\"a\"]}]}",
+         "\"spec\":{\"containers\":[{\"command\":[\"a\",\"a\"]}]}", false},
+        {"\"spec\":{\"containers\":[{\"env\":[{\"name\":\"A\",\"value\":\"1\"}]}]}",
+         "\"spec\":{\"containers\":[{\"env\":[{\"name\":\"A\",\"value\":\"2\"}]}]}", false},
+        {"\"spec\":{\"nodeName\":null}", "\"spec\":{}", false},
+        {"\"spec\":{\"hostNetwork\":true}", "\"spec\":{}", false},
+        {"\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1}", "\"spec\":{\"x\":1}", true},
+        {"\"spec\":{}", "\"spec\":{ }", true},
+        {"", "", true},
+        {"\"spec\":null", "\"spec\":null", true},
+        {"\"spec\":null", "", false},
+        {"\"spec\":{}", "", false},
+        {"\"spec\":{}", "\"spec\":null", false},
+        {"\"spec\":[]", "\"spec\":[]", false},
+        {"\"spec\":\"x\"", "\"spec\":\"x\"", false},
+        {"\"spec\":7", "\"spec\":7", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_expect(!same_spec(WORKLOAD_POD, rows[i].old, rows[i].new));
+        for (int kind = WORKLOAD_POD_TEMPLATE; kind <= WORKLOAD_CRON_JOB; kind++)
+            cr_expect_eq(same_spec((enum workload_kind)kind, rows[i].old, rows[i].new),
+                         rows[i].same, "%d: %s and %s", kind, rows[i].old, rows[i].new);
+    }
+}
+
+/* Without a template there is nothing that can be called the same; nor in an object that was not
+ * read as a part of a review. */
+Test(workload, nothing_is_the_same_as_a_spec_that_was_not_read)
+{
+    cleanup_arena struct arena arena = {0};
+    struct workload none = read_workload(&arena, WORKLOAD_JOB, "{}");
+    struct workload other =
+        read_workload(&arena, WORKLOAD_JOB, "{\"spec\":{\"template\":{\"spec\":{}}}}");
+
+    cr_expect_null(none.pod);
+    cr_expect_not_null(other.pod);
+    cr_expect(!workload_same_spec(&none, &none));
+    cr_expect(!workload_same_spec(&other, &other));
 }
