@@ -277,6 +277,35 @@ static bool enforces_kind(const struct review *review, const struct policy *poli
     return !is_controller(review) || policy->controllers == CONTROLLERS_ENFORCE;
 }
 
+/* Whether the boundary of the pods of this namespace is read at all (boundary-v1, section 5). */
+static int reads_boundary(struct judgement *j, struct decision *d, bool *ret_reads)
+{
+    const struct snapshot_baselines *limits = NULL;
+    int r = read_levels(j, d);
+
+    if (r == 0)
+        r = snapshot_baselines(j->snapshot, j->review->namespace_name, &limits);
+    if (r < 0)
+        return r;
+    d->cannot_deny = !enforces_kind(j->review, j->policy);
+    *ret_reads = d->levels.boundary != BOUNDARY_LEVEL_NONE || limits->hold != 0;
+    return 0;
+}
+
+/* The third row. Of controllers the whole spec of the template counts where the boundary is read:
+ * it is what their pods will ask for. */
+static int is_unchanged(struct judgement *j, struct decision *d, bool *ret_unchanged)
+{
+    bool unchanged = false, reads = false;
+    int r = gate_is_unchanged(&j->pod, &j->old, j->arena, &unchanged);
+
+    if (r == 0 && unchanged && is_controller(j->review) && !workload_same_spec(&j->pod, &j->old))
+        r = reads_boundary(j, d, &reads);
+    if (r == 0)
+        *ret_unchanged = unchanged && !reads;
+    return r;
+}
+
 /* Rows two to six. A request that none of them answers is judged. */
 static int decide_row(struct judgement *j, struct decision *d, struct judging *ret_judging)
 {
@@ -288,7 +317,7 @@ static int decide_row(struct judgement *j, struct decision *d, struct judging *r
     if (r == 0 && update)
         r = workload_read(review->kind, review->old_object, j->arena, &j->old);
     if (r == 0 && update)
-        r = gate_is_unchanged(&j->pod, &j->old, j->arena, &unchanged);
+        r = is_unchanged(j, d, &unchanged);
     if (r < 0)
         return r;
     if (is_mirror_pod(review, &j->pod)) {
