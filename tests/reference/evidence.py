@@ -10,15 +10,18 @@ import re
 
 import yaml
 
+from boundary import CONTROLS
 from keyring import load_keyring, verifying_keys
 from moment import read_moment
-from planner import BASELINE, DIGEST, REQUIREMENTS, Fields, Findings, check_identity, check_max_age
+from planner import (
+    BASELINE, DIGEST, REQUIREMENTS, Fields, Findings, check_identity, check_max_age, has_parent_segment)
 from reader import Unreadable, decode, read_either, read_yaml
 
 LABEL = "sandbox.runx.dev/evidence"
 ENTRY = "sandbox.yaml"
 API_VERSION = "sandbox.runx.dev/v1"
 MAX_DOCUMENT_BYTES = 64 * 1024
+NETWORK_POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
 OWN_NAMESPACE = "sandgate-system"
 BASELINE_LINE = re.compile(r"(?m)^kind: SandboxBaseline[ \t\r]*$")
 
@@ -26,12 +29,13 @@ HEAD = {"apiVersion": "text", "kind": "text", "audiences": "list"}
 SCHEMAS = {
     "SandboxRequirements": dict(HEAD, workload="object", requirements="object", images="list",
                                 namespaces="list", expires_at="text"),
-    "SandboxBaseline": dict(HEAD, baseline="object", max_age_days="number", images="list",
-                            namespaces="list"),
+    "SandboxBaseline": dict(HEAD, baseline="object", boundary="object", max_age_days="number",
+                            images="list", namespaces="list"),
     "SandboxExemption": dict(HEAD, match="object", reason="text", expires_at="text",
                              findings="list", ticket="text"),
 }
 IDENTITY = {"image_digest": "text", "skill_ref": "text", "class": "text"}
+BOUNDARY = {"hold": "list", "mounts": "list"}
 MATCH = dict.fromkeys(("namespaces", "skill_refs", "image_digests", "users", "service_accounts"),
                       "list")
 
@@ -153,6 +157,13 @@ class Document:
         if "max_age_days" in fields.values:
             self.max_age_days = check_max_age(fields, findings)
 
+        boundary = Fields(fields.get("boundary"), BOUNDARY, "", findings)
+        self.hold = texts(boundary.get("hold", []))
+        self.mounts = texts(boundary.get("mounts"))
+        need(all(name in CONTROLS for name in self.hold), "hold names no control")
+        need(all(path.startswith("/") and not has_parent_segment(path)
+                 for path in self.mounts or []), "a path in mounts that is not absolute")
+
     def read_exemption(self, fields, findings):
         need(fields.get("match") is not None, "no match")
         match = Fields(fields.get("match"), MATCH, "", findings)
@@ -190,8 +201,10 @@ DEFAULTS = {
     "keyring": {"directory": "", "threshold": 1, "kinds": {}},
     "evidence": {"directory": "", "namespace": "", "unsigned": "refuse", "maxAgeDays": 30,
                  "clockSkewSeconds": 60, "revoked": [], "audience": "", "minBaselines": 0},
-    "defaults": {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn"},
-    "floor": {"enforce": "none", "warn": "none", "audit": "none"},
+    "defaults": {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn",
+                 "boundary": "record"},
+    "floor": {"enforce": "none", "warn": "none", "audit": "none", "boundary": "none"},
+    "boundary": {"networkPolicies": False},
     "exempt": {"namespaces": [], "users": [], "runtimeClasses": []},
 }
 
@@ -207,12 +220,12 @@ def load_config(path):
 
 
 class World:
-    """Configuration, namespaces and evidence at one time."""
+    """Configuration, namespaces, network policies and evidence at one time."""
 
     def __init__(self, config, evidence, keyring):
         self.config = config
         self.own = config["evidence"]["namespace"] or OWN_NAMESPACE
-        self.namespaces, self.documents = {}, []
+        self.namespaces, self.documents, self.policies = {}, [], []
         keys = load_keyring(keyring)
         for manifest in read_manifests(evidence):
             self.add(manifest, keys)
@@ -224,6 +237,15 @@ class World:
             self.namespaces[metadata["name"]] = labels
         elif manifest.get("kind") == "ConfigMap" and labels.get(LABEL) == "true":
             self.documents.append(Document(manifest, keys, self.config))
+        elif (manifest.get("apiVersion"), manifest.get("kind")) == NETWORK_POLICY:
+            self.policies.append(manifest)
+
+    def policies_of(self, namespace):
+        """The network policies of a namespace. None if they are not read (boundary contract, section 6)."""
+        if not self.policies and not self.config["boundary"]["networkPolicies"]:
+            return None
+        return [manifest for manifest in self.policies
+                if (manifest["metadata"].get("namespace") or "default") == namespace]
 
     def found_in(self, namespace, *kinds):
         """Valid documents of a kind in the pod's namespace and the gate's own. Of equal bytes the first by name."""
