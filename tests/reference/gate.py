@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate contract (gate-v1.md, sections 1 to 7) implemented a second time, only from its text.
+"""The gate contract (gate-v1.md, sections 1 to 7) implemented a second time, only from its text,
+with what the boundary contract, sections 4 and 5, adds to it.
 
 decide(review, world, now) returns a Decision. There is one function for each paragraph of the contract.
 """
@@ -7,6 +8,7 @@ decide(review, world, now) returns a Decision. There is one function for each pa
 import hashlib
 import re
 
+from boundary import Reading, held_controls
 from images import pinned_digest
 from moment import DAY, SECOND, read_moment, write_moment
 from planner import (
@@ -21,6 +23,7 @@ NOT_JUDGED = ("status", "binding", "eviction", "exec", "attach", "portforward", 
 MIRROR = "kubernetes.io/config.mirror"
 LEVELS = ("none", "annotated", "required")
 MODES = ("enforce", "warn", "audit")
+BOUNDARY_LEVELS = ("none", "record", "warn", "block")
 UNREADABLE_LEVEL = {"enforce": "required", "warn": "none", "audit": "none"}
 SKILL, IMAGE, CLASS, REQUIRES = (PREFIX + name for name in
                                  ("skill-ref", "image-digest", "class", "requirements"))
@@ -28,6 +31,8 @@ CLASS_FORM = re.compile(r"[ -%'-;=?-~]{1,128}\Z")
 SIGNED_ONLY = ("source_ref", "source_digest", "observed_at")
 EXPIRY_WARNING = 72 * 3600 * SECOND
 MAX_BROKEN = 1000  # broken baselines of a namespace that are findings of their own
+MAX_WARNINGS = 8
+MAX_FINDING_MESSAGE_BYTES = 600
 MAX_INPUT_BYTES, MAX_FINDINGS_BYTES, MAX_ALL_BYTES = 10 * 1024, 4 * 1024, 32 * 1024
 
 
@@ -36,12 +41,12 @@ class BadRequest(Exception):
 
 
 class Decision:
-    """The answer of the gate. Findings are (code, place)."""
+    """The answer of the gate. Findings are (code, place); contradictions are those that only warn."""
 
     def __init__(self, outcome, allowed=True):
         self.outcome, self.allowed, self.code = outcome, allowed, None if allowed else 403
         self.findings, self.packet, self.input = [], None, None
-        self.warns, self.annotations = False, {"outcome": outcome}
+        self.warns, self.contradictions, self.annotations = False, [], {"outcome": outcome}
 
 
 def typed(tree, name, type_):
@@ -112,7 +117,17 @@ def read_levels(labels, config):
             level = UNREADABLE_LEVEL[mode]
             errors.append(f"{mode}={value}")
         levels[mode] = max(level, config["floor"][mode], key=LEVELS.index)
-    return levels, ",".join(errors)
+    value = labels.get(PREFIX + "boundary", "none")
+    if value not in BOUNDARY_LEVELS:
+        errors.append(f"boundary={value}")
+    return levels, boundary_level(labels, config), ",".join(errors)
+
+
+def boundary_level(labels, config):
+    """What becomes of the pod's spec. A value that cannot be read counts as `block`."""
+    level = labels.get(PREFIX + "boundary", config["defaults"]["boundary"])
+    level = level if level in BOUNDARY_LEVELS else "block"
+    return max(level, config["floor"]["boundary"], key=BOUNDARY_LEVELS.index)
 
 
 # Section 1: annotations of the pod
@@ -367,7 +382,7 @@ class Plan:
                           if digest and digest not in listed]
         running = {pinned_digest(reference) for reference in pod.lists[0]}
         if own is not None and not running & set(own):
-            self.findings.append(("gate.image.unlisted", pod.containers_place()))
+            self.findings.append(("gate.image.unlisted", pod.spec_place() + ".containers"))
 
     def own_images(self):
         """The images of the workload, or None if no document lists any."""
@@ -379,6 +394,19 @@ class Plan:
             own.append(self.claims.image_digest)
             known = True
         return own if known else None
+
+    # The boundary
+
+    def read_boundary(self, pod, world, namespace, level):
+        """The reading, or None. What blocks becomes findings of the gate (boundary contract, section 4)."""
+        hold = held_controls(self.baselines)
+        if not hold and (level == "none" or self.requirements is None):
+            return None
+        declaration = self.tree["hardening_profile"]["declaration"]
+        reading = Reading(pod, declaration, self.own_images() or [], self.baselines,
+                          world.policies_of(namespace))
+        self.findings += reading.blocking(level, hold)
+        return reading
 
     # Blocking findings
 
@@ -440,9 +468,14 @@ def expires_soon(plan, exemption):
     return any(0 <= end - plan.now <= EXPIRY_WARNING for end in ends)
 
 
-def findings_text(findings):
-    """Whole entries, at most 4 KiB. Messages are not compared."""
-    return [{"code": code, "place": place} for code, place in findings]
+def least_findings_size(findings):
+    """The least size of the annotation `findings`: its messages, which are not compared, are empty.
+    If they are not, and the last entry does not fit, there is room for less than one entry, whose
+    place may stand in its message too."""
+    entries = [{"code": code, "message": "", "place": place} for code, place in findings]
+    largest = max((audit_size(compact(entry)) for entry in entries), default=0)
+    size = audit_size(compact(entries)) if entries else 0
+    return min(size, max(0, MAX_FINDINGS_BYTES - 2 * largest - MAX_FINDING_MESSAGE_BYTES))
 
 
 def add_plan(decision, plan):
@@ -475,7 +508,7 @@ def apply_levels(decision, levels, managed, controller, config, codes):
         decision.warns = judges["warn"] or judges["enforce"]
 
 
-def judge(request, pod, levels, managed, world, now):
+def judge(request, pod, levels, boundary, managed, world, now):
     """A judged request: plan, findings, exemption, levels."""
     config, controller = world.config, pod.is_controller()
     if not pod.is_usable():
@@ -486,6 +519,7 @@ def judge(request, pod, levels, managed, world, now):
     claims = Claims(pod.annotations)
     plan = Plan(request, claims, world, now)
     plan.check_images(pod)
+    reading = plan.read_boundary(pod, world, request.namespace, boundary)
     outcome, codes, exemption = plan.outcome(), plan.codes(), None
     if outcome != "ready":
         exemption = find_exemption(request, claims, pod, world, now, codes)
@@ -495,8 +529,22 @@ def judge(request, pod, levels, managed, world, now):
         decision.annotations["exemption"] = f"{exemption.annotation()} until={exemption.until}"
     elif outcome != "ready":
         apply_levels(decision, levels, managed, controller, config, codes)
-    decision.warns = decision.allowed and (decision.warns or expires_soon(plan, exemption))
+    if reading:
+        decision.annotations["boundary"] = reading.annotation()
+        if decision.allowed and not exemption and boundary in ("warn", "block"):
+            decision.contradictions = reading.contradictions()
+    decision.warns = decision.allowed and (decision.warns or bool(decision.contradictions)
+                                           or expires_soon(plan, exemption))
     return decision
+
+
+def is_unchanged(request, pod, old, world):
+    """Section 3, third row, and boundary contract, section 5: of controllers the template's spec too."""
+    if request.operation != "UPDATE" or not pod.same_as(old):
+        return False
+    level = boundary_level(world.namespaces.get(request.namespace, {}), world.config)
+    reads = level != "none" or held_controls(baselines_for(world, request.namespace)[0])
+    return not pod.is_controller() or not reads or pod.has_spec_of(old)
 
 
 def is_exempt(request, pod, exempt):
@@ -513,13 +561,13 @@ def decide_request(request, world, now):
         return Decision("not_evaluated")
     update = request.operation == "UPDATE"
     pod, old = Pod(request.kind, request.object), Pod(request.kind, request.old)
-    if update and pod.same_as(old):
+    if is_unchanged(request, pod, old, world):
         return Decision("unchanged")
     if is_exempt(request, pod, config["exempt"]):
         decision = Decision("exempt")
         decision.annotations["exemption"] = "configuration"
         return decision
-    levels, error = read_levels(world.namespaces.get(request.namespace, {}), config)
+    levels, boundary, error = read_levels(world.namespaces.get(request.namespace, {}), config)
     managed = pod.is_managed() or update and old.is_managed()
     if all(level == "none" for level in levels.values()) \
             or pod.is_controller() and config["defaults"]["controllers"] == "none":
@@ -527,7 +575,7 @@ def decide_request(request, world, now):
     elif not managed and "required" not in levels.values():
         decision = Decision("unmanaged")
     else:
-        decision = judge(request, pod, levels, managed, world, now)
+        decision = judge(request, pod, levels, boundary, managed, world, now)
     if error:
         decision.annotations["error"] = error
     return decision
@@ -538,7 +586,8 @@ def decide(review, world, now):
     request = Request(review)
     decision = decide_request(request, world, now)
     decision.annotations["subject"] = request.subject()
-    if decision.input is not None and \
-            sum(map(audit_size, decision.annotations.values())) > MAX_ALL_BYTES:
+    size = sum(map(audit_size, decision.annotations.values()))
+    if decision.input is not None \
+            and size + least_findings_size(decision.findings) > MAX_ALL_BYTES:
         decision.annotations.pop("input", None)
     return decision

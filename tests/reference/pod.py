@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of an object that the gate reads: annotations, images, account, runtime class
-(gate-v1, sections 1, 3 and 6)."""
+(gate-v1, sections 1, 3 and 6), and what an update changes (boundary contract, section 5)."""
 
 PREFIX = "sandbox.runx.dev/"
 TEMPLATES = {
@@ -84,6 +84,15 @@ def find_template(kind, tree):
     return tree
 
 
+def same_tree(one, other):
+    """Whether two trees are equal. The order of keys does not count; true is not 1, null is not absent."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_tree(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_tree, one, other))
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
 def container_images(spec, name):
     return [as_text(entry(item).get("image")) for item in as_list(spec.get(name))]
 
@@ -133,6 +142,12 @@ class Pod:
         mine, others = ([pod.annotations, pod.own, pod.references()] for pod in (self, old))
         return None not in mine and None not in others and mine == others
 
+    def has_spec_of(self, old):
+        """Whether the two templates have equal specs (boundary contract, section 5)."""
+        specs = [{key: pod.template[key] for key in ("spec",) if key in pod.template}
+                 for pod in (self, old)]
+        return same_tree(*specs)
+
     def references(self):
         """The ordered references of each of the four lists. None if unreadable."""
         if self.lists is None or None in self.lists:
@@ -141,15 +156,16 @@ class Pod:
 
     def images(self):
         """[(place from the root of the object, reference)] of a usable pod."""
-        root = "".join(step + "." for step in TEMPLATES[self.kind]) + "spec."
-        found = [(f"{root}{name}[{place}].image", reference)
+        root = self.spec_place()
+        found = [(f"{root}.{name}[{place}].image", reference)
                  for name, references in zip(CONTAINER_LISTS, self.lists)
                  for place, reference in enumerate(references)]
-        return found + [(f"{root}volumes[{place}].image.reference", reference)
+        return found + [(f"{root}.volumes[{place}].image.reference", reference)
                         for place, reference in self.lists[3]]
 
-    def containers_place(self):
-        return "".join(step + "." for step in TEMPLATES[self.kind]) + "spec.containers"
+    def spec_place(self):
+        """The place of the pod's spec, from the root of the object."""
+        return "".join(step + "." for step in TEMPLATES[self.kind]) + "spec"
 
     def account(self):
         return self.spec.get("serviceAccountName") or "default"
