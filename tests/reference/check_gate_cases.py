@@ -15,10 +15,10 @@ import tempfile
 import yaml
 
 from evidence import DEFAULTS, Document, load_world
-from gate import BadRequest, decide
+from gate import MAX_WARNINGS, BadRequest, decide
 from keyring import Refused, load_keyring
 from moment import read_moment
-from planner import plan_tree
+from planner import compact, plan_tree
 from reader import Unreadable, decode, read_json, read_yaml
 
 REPLACEMENT = "\ufffd"
@@ -73,6 +73,23 @@ def check_findings(decision, expect):
     return wrong
 
 
+def check_boundary(decision, expect):
+    """The differences of the reading: the exact annotation, all findings in order, warnings."""
+    wrong = []
+    if "boundary" in expect:
+        wanted = None if expect["boundary"] is None else compact(expect["boundary"])
+        given = decision.annotations.get("boundary")
+        wrong += [f"boundary {given}, not {wanted}"] if given != wanted else []
+    if "gate_findings" in expect:
+        wanted = [(finding["code"], finding["place"]) for finding in expect["gate_findings"]]
+        wrong += [f"findings {decision.findings}"] if decision.findings != wanted else []
+    if "warning_count" in expect:
+        count = min(MAX_WARNINGS, len(decision.contradictions))
+        if count != expect["warning_count"] or decision.warns != bool(count):
+            wrong.append(f"{count} warnings")
+    return wrong
+
+
 def check_row(decision, expect):
     """The differences from the expectation of the row, as texts."""
     if decision is None or expect["status"] != 200:
@@ -87,7 +104,8 @@ def check_row(decision, expect):
     for name, parts in expect.get("audit_has", {}).items():
         wrong += [f"{name} without {part}" for part in parts
                   if part not in decision.annotations.get(name, "")]
-    return wrong + check_findings(decision, expect) + check_replay(decision)
+    return wrong + check_boundary(decision, expect) + check_findings(decision, expect) \
+        + check_replay(decision)
 
 
 def check_replay(decision):
@@ -121,7 +139,7 @@ def check_signature(folder, row):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(sys.argv[1]).resolve()
     rows = json.loads((folder / "index.json").read_text())
     failed = []
     for row in rows:
