@@ -37,9 +37,11 @@ SUBRESOURCES = ["status", "binding", "eviction", "exec", "log", "proxy", "attach
 class ReviewMaker:
     """Makes reviews similar to the evidence of the world."""
 
+    workload_chance = 0.7
+
     def __init__(self, random, workloads):
         self.random, self.workloads = random, workloads
-        self.workload, self.images = {}, DIGESTS
+        self.workload, self.images, self.namespace = {}, DIGESTS, None
 
     def choice(self, *values):
         return self.random.choice(values)
@@ -181,8 +183,8 @@ class ReviewMaker:
         return self.choice(("autoscaling", "Scale"), ("x", "Pod"), ("", "Deployment"), ("", "ConfigMap"), ("apps", "Job"))
 
     def review(self, place):
-        random, kind = self.random, self.kind()
-        self.workload, self.images = random.choice(self.workloads) if maybe(random, 0.7) else ({}, DIGESTS)
+        random, kind, self.namespace = self.random, self.kind(), None
+        self.workload, self.images = random.choice(self.workloads) if maybe(random, self.workload_chance) else ({}, DIGESTS)
         known = kind if kind in TEMPLATES else ("", "Pod")
         tree = self.object(known)
         operation = self.choice(*["CREATE"] * 8, *["UPDATE"] * 5, self.choice("DELETE", "CONNECT"))
@@ -195,7 +197,8 @@ class ReviewMaker:
             tree = None
         request = {"uid": f"uid-{place}", "kind": {"group": kind[0], "version": "v1", "kind": kind[1]},
                    "resource": {"group": kind[0], "version": "v1", "resource": "x"}, "operation": operation,
-                   "namespace": random.choice(NAMESPACES + ["payments", "scratch"] * 2), "userInfo": self.user(), "object": tree, "oldObject": old}
+                   "namespace": self.namespace or random.choice(NAMESPACES + ["payments", "scratch"] * 2), "userInfo": self.user(),
+                   "object": tree, "oldObject": old}
         if maybe(random, 0.5):
             request["name"] = self.choice("p", "p-x")
         if maybe(random, 0.07):

@@ -70,6 +70,8 @@ def maybe(random, chance):
 class WorldMaker:
     """Writes one world into a directory."""
 
+    waivable = WAIVABLE
+
     def __init__(self, random, folder, keys):
         self.random, self.keys = random, keys
         self.folder = pathlib.Path(folder)
@@ -109,14 +111,17 @@ class WorldMaker:
         return {f"sandbox.runx.dev/{mode}": self.random.choice(LEVEL_VALUES)
                 for mode in ("enforce", "warn", "audit") if maybe(self.random, 0.5)}
 
-    def write_namespaces(self):
+    def namespace_labels(self, name):
         fixed = {"payments": {"sandbox.runx.dev/enforce": "required"},
                  "scratch": {"sandbox.runx.dev/enforce": "annotated"},
                  "staging": {"sandbox.runx.dev/enforce": "none", "sandbox.runx.dev/warn": "required",
                              "sandbox.runx.dev/audit": "required"},
                  "plain": {}}
+        return fixed.get(name, self.labels())
+
+    def write_namespaces(self):
         manifests = [{"apiVersion": "v1", "kind": "Namespace",
-                      "metadata": {"name": name, "labels": fixed.get(name, self.labels())}}
+                      "metadata": {"name": name, "labels": self.namespace_labels(name)}}
                      for name in NAMESPACES[:-1]]
         self.dump("namespaces.yaml", manifests)
 
@@ -186,7 +191,7 @@ class WorldMaker:
         tree = {"apiVersion": "sandbox.runx.dev/v1", "kind": "SandboxExemption", "match": match, "reason": "so be it",
                 "expires_at": self.random.choice(ENDS)}
         if maybe(self.random, 0.5):
-            tree["findings"] = self.some(WAIVABLE, len(WAIVABLE))
+            tree["findings"] = self.some(self.waivable, len(self.waivable))
         if self.rarely(0.1):
             tree["audiences"] = self.some(["prod", "test"], 2)
         if self.rarely(0.05):
@@ -283,6 +288,9 @@ class WorldMaker:
     # Configuration
 
     def write_config(self):
+        (self.folder / "gate.yaml").write_text(json.dumps(self.config(), indent=1))
+
+    def config(self):
         random = self.random
         evidence = {"source": "directory", "directory": "evidence", "revoked": self.revoked}
         if self.own:
@@ -307,6 +315,4 @@ class WorldMaker:
         if maybe(random, 0.2):
             config["exempt"] = {"namespaces": self.some(["plain", "odd"], 1), "users": self.some(USERS, 1),
                                 "runtimeClasses": self.some(["gvisor"], 1)}
-        (self.folder / "gate.yaml").write_text(json.dumps(config, indent=1))
-
-
+        return config
