@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the program's gate with the reference on random worlds.
 
-usage: compare_gate.py --program build/sandgate [--worlds N] [--reviews N] [--seed S] [--keep DIR]
+usage: compare_gate.py --program build/sandgate [--boundary] [--worlds N] [--reviews N] [--seed S] [--keep DIR]
 
 Each world is a directory (evidence/, keyring/, gate.yaml, review-N.json). The program decides its
 reviews with `sandgate check -f … --config gate.yaml --as-of T --output review`. A difference names
-the directory, which is kept with --keep.
+the directory, which is kept with --keep. With --boundary, worlds and pods are those of
+generate_boundary.py, and the end is a table of its codes, of which each must have been reached.
 """
 
 import argparse
@@ -19,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 
+from boundary import CODES, MAX_ANNOTATION_BYTES
 from check_gate_cases import read_review
 from evidence import load_world
-from gate import MAX_ALL_BYTES, MAX_FINDINGS_BYTES, BadRequest, decide
+from gate import MAX_ALL_BYTES, MAX_FINDINGS_BYTES, MAX_WARNINGS, BadRequest, decide
+from generate_boundary import HIDDEN, BoundaryReviewMaker, BoundaryWorldMaker
 from generate_review import ReviewMaker
 from generate_world import NOW, Keys, WorldMaker
 from moment import read_moment
@@ -31,7 +34,8 @@ from reader import Unreadable, trim
 MAX_SHOWN = 30
 ENTRY_BYTES = 600  # bytes of a finding without its place, which is in the message too
 UNCLEAN = re.compile("[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]")
-EXACT = ("outcome", "packet", "packet-sha256", "packet-truncated", "evidence", "exemption", "violations", "subject", "error")
+EXACT = ("outcome", "packet", "packet-sha256", "packet-truncated", "boundary", "evidence", "exemption", "violations",
+         "subject", "error")
 
 
 def run_program(program, folder, names):
@@ -105,9 +109,43 @@ def compare_findings(wanted, given):
     return [] if sorted(wanted) == other else [("findings", sorted(wanted), other)]
 
 
+def compare_boundary(decision, given):
+    """Findings of the boundary stand behind those of the gate, in their own order."""
+    wanted = [finding for finding in decision.findings if is_of_boundary(finding)]
+    entries = [(entry["code"], entry.get("place", "")) for entry in json.loads(given.get("findings", "[]"))]
+    others = [finding for finding in entries if not is_of_boundary(finding)]
+    rest, left = entries[len(others):], iter(wanted)
+    if all(map(is_of_boundary, rest)) and all(finding in left for finding in rest):
+        return []
+    return [("order of findings", wanted, entries)]
+
+
+def is_of_boundary(finding):
+    return finding[0].startswith("boundary.")
+
+
+def compare_warnings(decision, response):
+    """Each contradicted finding that does not deny is one warning, while there is room."""
+    warnings, wrong = response.get("warnings") or [], []
+    counts = collections.Counter(
+        (code, place) for code, place in decision.contradictions for text in warnings
+        if re.search(re.escape(code) + r"(?![a-z_.])", text) and place in text)
+    for finding in decision.contradictions:
+        if counts[finding] > 1 or counts[finding] < 1 and len(warnings) < MAX_WARNINGS:
+            wrong.append(("warnings", finding, warnings))
+    listed = [text for text in warnings if "boundary." in text]
+    if len(listed) > len(decision.contradictions) + len(list(filter(is_of_boundary, decision.findings))):
+        wrong.append(("warnings", decision.contradictions, warnings))
+    return wrong
+
+
 def check_bounds(response):
     """Section 7: sizes and characters of messages and audit annotations."""
     wrong = []
+    if HIDDEN in json.dumps(response):
+        wrong.append(("hidden value", "nowhere", response))
+    if audit_size(response.get("auditAnnotations", {}).get("boundary", "")) > MAX_ANNOTATION_BYTES:
+        wrong.append(("boundary", "6 KiB", "more"))
     message = response.get("status", {}).get("message", "")
     warnings = response.get("warnings") or []
     annotations = response.get("auditAnnotations", {})
@@ -138,14 +176,39 @@ def compare(decision, response):
     if bool(decision.warns) != bool(response.get("warnings")):
         wrong.append(("warnings", decision.warns, response.get("warnings")))
     wrong += compare_input(wanted, given) + compare_findings(decision.findings, given)
+    wrong += compare_boundary(decision, given) + compare_warnings(decision, response)
     return wrong + check_bounds(response)
 
 
 class Tally:
-    """Counts of differences and outcomes, and the first directories with each difference."""
+    """Counts of differences, outcomes and codes, and the first directories with each difference."""
 
     def __init__(self):
         self.outcomes, self.kinds, self.examples = collections.Counter(), collections.Counter(), {}
+        self.read, self.blocked = collections.Counter(), collections.Counter()
+        self.counts, self.sizes = collections.Counter(), collections.Counter()
+
+    def add_reading(self, decision):
+        """Reviews in which each code of the boundary was found, and in which it blocked."""
+        if decision.reading:
+            self.read.update({code for code, _ in decision.reading.findings})
+            self.blocked.update({code for code, _ in filter(is_of_boundary, decision.findings)})
+            self.sizes[audit_size(decision.annotations["boundary"])] += 1
+            self.counts["readings"] += 1
+            self.counts["of templates"] += not decision.annotations["subject"].split("/")[1] == "Pod"
+            self.counts["with findings left out"] += '"left_out"' in decision.annotations["boundary"]
+            self.counts["with warnings"] += bool(decision.contradictions)
+            self.counts["waived"] += decision.outcome == "exempt" and any(map(is_of_boundary, decision.findings))
+
+    def show_readings(self):
+        """The table of codes. Returns whether each was found."""
+        for code in ("boundary." + code for code in CODES):
+            print(f"{code:32} {self.read[code]:6} found {self.blocked[code]:6} blocked")
+        near = {size: self.sizes[size] for size in range(MAX_ANNOTATION_BYTES - 2, MAX_ANNOTATION_BYTES + 1)}
+        print(dict(self.counts), "sizes", near)
+        missing = [code for code in CODES if not self.read["boundary." + code]]
+        print(*(["never reached:"] + missing if missing else ["each code reached"]))
+        return not missing
 
     def add(self, path, wrong):
         for what, reference, program in wrong:
@@ -161,34 +224,37 @@ class Tally:
         print(dict(self.outcomes.most_common()))
 
 
-def make_world(source, folder, keys, reviews):
+def make_world(source, folder, keys, options):
     """Write a world and its reviews. Returns the names of the reviews."""
-    world = WorldMaker(source, folder, keys)
+    world = (BoundaryWorldMaker if options.boundary else WorldMaker)(source, folder, keys)
     world.make()
-    maker, names = ReviewMaker(source, world.workloads), []
-    for place in range(reviews):
+    maker = (BoundaryReviewMaker if options.boundary else ReviewMaker)(source, world.workloads)
+    names = []
+    for place in range(options.reviews):
         names.append(f"review-{place}.json")
         text = json.dumps(maker.review(place), ensure_ascii=source.random() < 0.5)
         pathlib.Path(folder, names[-1]).write_text(text)
     return names
 
 
-def judge_world(folder, names, tally):
+def judge_world(folder, names, options, tally):
     """{file name: Decision} of the reference; None for HTTP 400."""
     world, decisions = load_world(pathlib.Path(folder, "gate.yaml")), {}
-    world.config["defaults"]["boundary"] = "none"
+    if not options.boundary:  # the program does not read it
+        world.config["defaults"]["boundary"] = "none"
     for name in names:
         try:
             decisions[name] = decide(read_review(pathlib.Path(folder, name)), world, read_moment(NOW))
             tally.outcomes[decisions[name].outcome] += 1
+            tally.add_reading(decisions[name])
         except (BadRequest, Unreadable):
             decisions[name] = None
             tally.outcomes["400"] += 1
     return decisions
 
 
-def compare_world(program, folder, names, tally):
-    decisions = judge_world(folder, names, tally)
+def compare_world(folder, names, options, tally):
+    program, decisions = options.program, judge_world(folder, names, options, tally)
     if not program:
         return
     for name in [name for name, decision in decisions.items() if decision is None]:
@@ -214,6 +280,7 @@ def main():
     parser.add_argument("--reviews", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep")
+    parser.add_argument("--boundary", action="store_true")
     options = parser.parse_args()
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
@@ -221,10 +288,11 @@ def main():
         keys = Keys(root / "keys")
         for place in range(options.worlds):
             folder = root / f"world-{options.seed + place}"
-            names = make_world(random.Random(options.seed + place), folder, keys, options.reviews)
-            compare_world(options.program, folder, names, tally)
+            names = make_world(random.Random(options.seed + place), folder, keys, options)
+            compare_world(folder, names, options, tally)
     tally.show()
-    return 1 if tally.kinds else 0
+    complete = tally.show_readings() if options.boundary else True
+    return 1 if tally.kinds or not complete else 0
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Decision:
 
     def __init__(self, outcome, allowed=True):
         self.outcome, self.allowed, self.code = outcome, allowed, None if allowed else 403
-        self.findings, self.packet, self.input = [], None, None
+        self.findings, self.packet, self.input, self.reading = [], None, None, None
         self.warns, self.contradictions, self.annotations = False, [], {"outcome": outcome}
 
 
@@ -529,6 +529,7 @@ def judge(request, pod, levels, boundary, managed, world, now):
         decision.annotations["exemption"] = f"{exemption.annotation()} until={exemption.until}"
     elif outcome != "ready":
         apply_levels(decision, levels, managed, controller, config, codes)
+    decision.reading = reading
     if reading:
         decision.annotations["boundary"] = reading.annotation()
         if decision.allowed and not exemption and boundary in ("warn", "block"):
