@@ -88,6 +88,19 @@ def check_places(expect, findings):
     return wrong
 
 
+def check_boundary(expect, response, audit, findings):
+    """The exact annotation `boundary`, all findings of the gate in order, and how many warnings."""
+    got = {"gate_findings": [{"code": finding["code"], "place": finding.get("place", "")}
+                             for finding in findings],
+           "warning_count": len(response.get("warnings") or [])}
+    wrong = differences(expect, got, got)
+    if "boundary" in expect:
+        wanted = expect["boundary"] and json.dumps(expect["boundary"], ensure_ascii=False,
+                                                   separators=(",", ":"))
+        wrong += differences({"boundary": wanted}, audit, ["boundary"])
+    return wrong
+
+
 def check_answer(expect, response, audit):
     findings = json.loads(audit.get("findings", "[]"))
     packet = json.loads(audit["packet"])["hardening_profile"] if "packet" in audit else None
@@ -104,6 +117,7 @@ def check_answer(expect, response, audit):
     wrong += differences(expect.get("audit", {}), audit, expect.get("audit", {}))
     wrong += [f"{name} without {part!r}" for name, parts in expect.get("audit_has", {}).items()
               for part in parts if part not in audit.get(name, "")]
+    wrong += check_boundary(expect, response, audit, findings)
     if expect.get("warnings") and not response.get("warnings"):
         wrong.append("no warning")
     return wrong + [f"the message holds {text!r}" for text in expect.get("message_absent", [])
@@ -126,6 +140,7 @@ def check_review(program, row, path):
             return [f"exit {status}: {body}"]
         response = body["response"]
         wrong = check_exit(0 if expect["allowed"] else 1, status)
+        wrong += [f"holds {text!r}" for text in expect.get("absent", []) if text.encode() in out]
         if "arguments" not in row:
             wanted = json.loads((HERE / path).read_bytes().decode("utf-8", "replace"))
             if response["uid"] != wanted["request"]["uid"]:

@@ -216,6 +216,58 @@ static void check_allowed(struct run *run)
         check_message(run, status);
 }
 
+/* The annotation `boundary`, byte for byte. null: it must not be there. */
+static void check_boundary(struct run *run)
+{
+    const cJSON *wanted = tree_member(run->expect, "boundary");
+    struct str given = tree_get_text(run->annotations, "boundary");
+    char *text = NULL;
+
+    if (wanted == NULL)
+        return;
+    if (!tree_is(wanted, cJSON_NULL)) {
+        text = cJSON_PrintUnformatted(wanted);
+        cr_assert_not_null(text);
+    }
+    if (text == NULL ? str_present(given) : !str_equal(given, str_of(text)))
+        fail(run, "boundary", given);
+    cJSON_free(text);
+}
+
+/* Texts that must not occur in the whole answer. */
+static void check_absent(struct run *run, struct str body)
+{
+    const cJSON *part = NULL;
+
+    cJSON_ArrayForEach(part, tree_get(run->expect, "absent"))
+    {
+        if (str_contains(body, tree_text(part)))
+            fail(run, "the answer holds", tree_text(part));
+    }
+}
+
+/* All findings of the gate in their order, and how many warnings there are. */
+static void check_counted(struct run *run, struct str findings)
+{
+    const cJSON *wanted = tree_get(run->expect, "gate_findings");
+    const cJSON *count = tree_get(run->expect, "warning_count");
+    const cJSON *given = run->findings != NULL ? run->findings->child : NULL;
+    const cJSON *finding = NULL;
+
+    cJSON_ArrayForEach(finding, wanted)
+    {
+        if (!str_equal(tree_get_text(given, "code"), tree_get_text(finding, "code")) ||
+            !str_equal(tree_get_text(given, "place"), tree_get_text(finding, "place")))
+            fail(run, "another finding than", tree_get_text(finding, "code"));
+        given = given != NULL ? given->next : NULL;
+    }
+    if (wanted != NULL && given != NULL)
+        fail(run, "more findings", findings);
+    if (count != NULL &&
+        cJSON_GetArraySize(tree_get(run->response, "warnings")) != (int)count->valuedouble)
+        fail(run, "another number of warnings", (struct str){0});
+}
+
 static void check_answer(struct run *run, const struct exchange *exchange)
 {
     const cJSON *root = helper_json(run->arena, exchange->body);
@@ -242,6 +294,9 @@ static void check_answer(struct run *run, const struct exchange *exchange)
     check_allowed(run);
     check_codes(run);
     check_annotations(run);
+    check_boundary(run);
+    check_counted(run, findings);
+    check_absent(run, exchange->body);
     check_replay(run);
 }
 
