@@ -237,11 +237,9 @@ def make_world(source, folder, keys, options):
     return names
 
 
-def judge_world(folder, names, options, tally):
+def judge_world(folder, names, tally):
     """{file name: Decision} of the reference; None for HTTP 400."""
     world, decisions = load_world(pathlib.Path(folder, "gate.yaml")), {}
-    if not options.boundary:  # the program does not read it
-        world.config["defaults"]["boundary"] = "none"
     for name in names:
         try:
             decisions[name] = decide(read_review(pathlib.Path(folder, name)), world, read_moment(NOW))
@@ -254,7 +252,7 @@ def judge_world(folder, names, options, tally):
 
 
 def compare_world(folder, names, options, tally):
-    program, decisions = options.program, judge_world(folder, names, options, tally)
+    program, decisions = options.program, judge_world(folder, names, tally)
     if not program:
         return
     for name in [name for name, decision in decisions.items() if decision is None]:
