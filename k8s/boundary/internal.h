@@ -129,6 +129,10 @@ static inline bool pod_says(const cJSON *field, bool value)
     return field != NULL && (field->type & 0xFF) == (value ? cJSON_True : cJSON_False);
 }
 
+/* `<before><field>[<index>]<rest>`; absent: out of memory. */
+struct str pod_entry_place(struct arena *arena, struct str before, const char *field, size_t index,
+                           const char *rest);
+
 /* ---- mounts.c ---- */
 
 int mounts_read_volumes(struct reading *reading) __attribute__((warn_unused_result));
@@ -146,7 +150,7 @@ typedef int container_rule(struct reading *reading, enum boundary_code code,
 /* At the container, or elsewhere; the place is kept. */
 int reading_add(struct reading *reading, enum boundary_code code, struct str place)
     __attribute__((warn_unused_result));
-/* At `<place>.<field>` and `<place>.<field>[<index>]<rest>`. */
+/* At `<place><field>` and `<place><field>[<index>]<rest>`. */
 int reading_add_field(struct reading *reading, enum boundary_code code, struct str place,
                       const char *field) __attribute__((warn_unused_result));
 int reading_add_entry(struct reading *reading, enum boundary_code code, struct str place,

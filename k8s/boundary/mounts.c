@@ -2,6 +2,7 @@
 /* mounts - what a mounted volume is, and whether something admits a writable mount (section 3). */
 #define _GNU_SOURCE /* memmem() */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,19 @@ static bool is_declared(const struct boundary_question *question, struct str wor
     return any_admits(question->declared.writable_paths, rest);
 }
 
+/* `/<path>/`; absent: out of memory. */
+static struct str in_slashes(struct arena *arena, struct str path)
+{
+    char *text = arena_alloc_text(arena, path.len + 2);
+
+    if (text == NULL)
+        return (struct str){0};
+    text[0] = '/';
+    memcpy(text + 1, path.ptr, path.len);
+    text[path.len + 1] = '/';
+    return (struct str){.ptr = text, .len = path.len + 2};
+}
+
 /* The declared paths that are relative, each as `/<path>/`, and `.` as `/`. */
 static int make_needles(struct reading *reading)
 {
@@ -169,7 +183,7 @@ static int make_needles(struct reading *reading)
         if (one.ptr[0] == '/')
             continue;
         if (!str_equal(one, STR(".")))
-            needle = arena_format(reading->arena, "/%.*s/", (int)one.len, one.ptr);
+            needle = in_slashes(reading->arena, one);
         if (!str_present(needle))
             return -ENOMEM;
         reading->needles[reading->needle_count++] = needle;
@@ -181,18 +195,19 @@ static int make_needles(struct reading *reading)
  * `/<workspace>/<declared>`, or beneath that. A workspace has at least one segment. */
 static int could_be_declared(struct reading *reading, struct str path, bool *ret_could)
 {
-    struct str rest = arena_format(reading->arena, "%.*s/", (int)path.len, path.ptr);
+    struct str segments = {path.ptr + 1, path.len - 1}, rest = {0};
     const char *slash = NULL;
     int r = reading->needles == NULL ? make_needles(reading) : 0;
 
-    if (r < 0 || !str_present(rest))
-        return -ENOMEM;
-    slash = path.len > 1 ? memchr(rest.ptr + 1, '/', rest.len - 1) : NULL;
     *ret_could = false;
-    if (slash == NULL)
-        return 0;
-    rest.len -= (size_t)(slash - rest.ptr);
-    rest.ptr = slash;
+    if (r < 0 || segments.len == 0 || reading->needle_count == 0)
+        return r;
+    segments = in_slashes(reading->arena, segments);
+    if (!str_present(segments))
+        return -ENOMEM;
+    slash = memchr(segments.ptr + 1, '/', segments.len - 1);
+    assert(slash != NULL);
+    rest = (struct str){slash, segments.len - (size_t)(slash - segments.ptr)};
     for (size_t i = 0; i < reading->needle_count && !*ret_could; i++)
         *ret_could =
             memmem(rest.ptr, rest.len, reading->needles[i].ptr, reading->needles[i].len) != NULL;

@@ -111,6 +111,20 @@ static const enum image_list container_lists[] = {
     IMAGE_EPHEMERAL_CONTAINERS,
 };
 
+#define MAX_DIGITS 20 /* of 64 bits */
+
+/* In decimal, at the end of the digits. Places are many, and printf() is slow. */
+static struct str write_number(size_t number, char digits[static MAX_DIGITS])
+{
+    char *p = digits + MAX_DIGITS;
+
+    do {
+        *--p = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return (struct str){.ptr = p, .len = (size_t)(digits + MAX_DIGITS - p)};
+}
+
 static size_t count_items(const cJSON *list)
 {
     const cJSON *entry = NULL;
@@ -123,14 +137,34 @@ static size_t count_items(const cJSON *list)
     return count;
 }
 
+struct str pod_entry_place(struct arena *arena, struct str before, const char *field, size_t index,
+                           const char *rest)
+{
+    struct str number = write_number(index, (char[MAX_DIGITS]){0});
+    const struct str parts[] = {before, str_of(field), STR("["), number, STR("]"), str_of(rest)};
+    size_t len = 0;
+    char *text = NULL;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        len += parts[i].len;
+    text = arena_alloc_text(arena, len + 1);
+    if (text == NULL)
+        return (struct str){0};
+    len = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        memcpy(text + len, parts[i].ptr, parts[i].len);
+        len += parts[i].len;
+    }
+    return (struct str){.ptr = text, .len = len};
+}
+
 static int read_container(struct reading *reading, enum image_list list, size_t index,
                           const cJSON *node, struct container *ret_container)
 {
     struct pod *pod = &reading->pod;
     struct container c = {.list = list};
 
-    c.place = arena_format(reading->arena, "%.*s%s[%zu]", (int)pod->prefix.len, pod->prefix.ptr,
-                           list_names[list], index);
+    c.place = pod_entry_place(reading->arena, pod->prefix, list_names[list], index, "");
     if (!str_present(c.place))
         return -ENOMEM;
     pod_pick(node, container_rows, &c);

@@ -24,16 +24,20 @@ int reading_add(struct reading *reading, enum boundary_code code, struct str pla
 int reading_add_field(struct reading *reading, enum boundary_code code, struct str place,
                       const char *field)
 {
-    struct str s = arena_format(reading->arena, "%.*s%s", (int)place.len, place.ptr, field);
+    size_t len = strlen(field);
+    char *text = arena_alloc_text(reading->arena, place.len + len + 1);
 
-    return str_present(s) ? reading_add(reading, code, s) : -ENOMEM;
+    if (text == NULL)
+        return -ENOMEM;
+    memcpy(text, place.ptr, place.len);
+    memcpy(text + place.len, field, len);
+    return reading_add(reading, code, (struct str){.ptr = text, .len = place.len + len});
 }
 
 int reading_add_entry(struct reading *reading, enum boundary_code code, struct str place,
                       const char *field, size_t index, const char *rest)
 {
-    struct str s = arena_format(reading->arena, "%.*s%s[%zu]%s", (int)place.len, place.ptr, field,
-                                index, rest);
+    struct str s = pod_entry_place(reading->arena, place, field, index, rest);
 
     return str_present(s) ? reading_add(reading, code, s) : -ENOMEM;
 }

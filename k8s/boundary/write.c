@@ -30,22 +30,47 @@ struct writing {
     size_t left_out;
 };
 
+/* What stands before the place of a finding, and before the findings of a control with that state.
+ * Whole texts: most of an annotation consists of them. */
+static const struct str finding_heads[BOUNDARY_CODE_COUNT] = {
+#define X(name, text, control, state)                                                              \
+    [BOUNDARY_CODE_##name] = STR_INIT("{\"code\":\"" text "\",\"place\":"),
+    BOUNDARY_CODES(X)
+#undef X
+};
+
+static const struct str control_heads[BOUNDARY_CONTROL_COUNT] = {
+#define X(name, text) [BOUNDARY_##name] = STR_INIT("{\"control\":\"" text "\",\"state\":\""),
+    BOUNDARY_CONTROLS(X)
+#undef X
+};
+
+/* Only the name of a NetworkPolicy comes from outside. */
+static bool has_foreign_place(enum boundary_code code)
+{
+    return code == BOUNDARY_CODE_EGRESS_ANY || code == BOUNDARY_CODE_EGRESS_SOME;
+}
+
 static void add_finding(struct buffer *b, const struct boundary_finding *finding)
 {
-    buffer_add(b, STR("{\"code\":\""));
-    buffer_add(b, str_of(boundary_code_text(finding->code)));
-    buffer_add(b, STR("\",\"place\":"));
-    buffer_add_json(b, finding->place);
-    buffer_add_char(b, '}');
+    buffer_add(b, finding_heads[finding->code]);
+    if (has_foreign_place(finding->code)) {
+        buffer_add_json(b, finding->place);
+        buffer_add_char(b, '}');
+        return;
+    }
+    buffer_add_char(b, '"');
+    buffer_add(b, finding->place);
+    buffer_add(b, STR("\"}"));
 }
 
 static void add_control(struct buffer *b, const struct writing *w, int control)
 {
     const struct boundary_finding *findings = w->boundary->findings + w->begin[control];
 
-    buffer_add(b, control > 0 ? STR(",{\"control\":\"") : STR("{\"control\":\""));
-    buffer_add(b, str_of(boundary_control_text((enum boundary_control)control)));
-    buffer_add(b, STR("\",\"state\":\""));
+    if (control > 0)
+        buffer_add_char(b, ',');
+    buffer_add(b, control_heads[control]);
     buffer_add(b, str_of(boundary_state_text(w->boundary->states[control])));
     buffer_add(b, STR("\",\"findings\":["));
     for (size_t i = 0; i < w->kept[control]; i++) {
@@ -161,15 +186,26 @@ static int write_shortened(struct writing *w, struct str *ret_json)
     return 0;
 }
 
+/* Where no name from outside is in the text, quotes are all that the audit log escapes, each as two
+ * bytes. */
+static bool fits(struct str text, bool foreign)
+{
+    return (!foreign && text.len <= BOUNDARY_MAX_AUDIT_BYTES / 2) ||
+           buffer_audit_fits(text, BOUNDARY_MAX_AUDIT_BYTES);
+}
+
 int boundary_write(const struct boundary *boundary, struct arena *arena, struct str *ret_json)
 {
     struct writing w = {.boundary = boundary, .arena = arena};
     struct str text = {0};
+    bool foreign = false;
     size_t next = 0;
     int r = 0;
 
-    for (size_t i = 0; i < boundary->finding_count; i++)
+    for (size_t i = 0; i < boundary->finding_count; i++) {
         w.kept[boundary_code_control(boundary->findings[i].code)]++;
+        foreign |= has_foreign_place(boundary->findings[i].code);
+    }
     for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
         w.begin[i] = next;
         next += w.kept[i];
@@ -179,7 +215,7 @@ int boundary_write(const struct boundary *boundary, struct arena *arena, struct 
     r = assemble(&w, &text);
     if (r < 0)
         return r;
-    if (!buffer_audit_fits(text, BOUNDARY_MAX_AUDIT_BYTES))
+    if (!fits(text, foreign))
         return write_shortened(&w, ret_json);
     *ret_json = text;
     return 0;
