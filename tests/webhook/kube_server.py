@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of an API server that a gate uses: lists and watches of ConfigMaps and Namespaces, and reads of one Namespace.
+"""The part of an API server that a gate uses: lists and watches of ConfigMaps, Namespaces and NetworkPolicies, and reads of
+one Namespace.
 
 Objects, versions and events are kept as in a real API server. A test can switch on errors: `silent` (watches send nothing),
-`held` (reads other than watches wait), `refused` (a status for every call). The server can be stopped and started again.
+`held` (reads other than watches wait), `refused` (a status for every call), `forbidden` (a kind that the account may not
+read). The server can be stopped and started again.
 """
 
 import http.server
@@ -19,7 +21,7 @@ from server_client import certificates
 
 TOKEN = "token-of-the-test"
 LABEL = "sandbox.runx.dev/evidence"
-KINDS = {"configmaps": "ConfigMap", "namespaces": "Namespace"}
+KINDS = {"configmaps": "ConfigMap", "namespaces": "Namespace", "networkpolicies": "NetworkPolicy"}
 BOOKMARK_SEC = 1
 
 
@@ -52,7 +54,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kube = self.server.kube
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
-        found = re.fullmatch(r"/api/v1/(?:namespaces/([^/]+)/)?(configmaps|namespaces)(?:/([^/]+))?", url.path)
+        found = re.fullmatch(r"/api/v1/(?:namespaces/([^/]+)/)?(configmaps|namespaces)(?:/([^/]+))?"
+                             r"|/apis/networking[.]k8s[.]io/v1/(?:namespaces/([^/]+)/)?(networkpolicies)()", url.path)
         with kube.changed:
             kube.asked.append(self.path)
         if self.headers.get("Authorization") != "Bearer " + TOKEN:
@@ -61,10 +64,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.refuse(kube.refused, "Forbidden", "configmaps is forbidden: the test chose this")
         elif not found:
             self.refuse(404, "NotFound", "the server could not find the requested resource")
-        elif query.get("watch") in ("1", "true"):
-            self.watch(kube, found.group(2), found.group(1), query)
         else:
-            self.read(kube, found.group(2), found.group(1), found.group(3), query)
+            namespace, kind, name = found.groups()[:3] if found.group(2) else found.groups()[3:]
+            self.serve(kube, kind, namespace, name, query)
+
+    def serve(self, kube, kind, namespace, name, query):
+        if kind == kube.forbidden:
+            self.refuse(403, "Forbidden", kind + " is forbidden: the test chose this")
+        elif query.get("watch") in ("1", "true"):
+            self.watch(kube, kind, namespace, query)
+        else:
+            self.read(kube, kind, namespace, name, query)
 
     def read(self, kube, kind, namespace, name, query):
         with kube.changed:
@@ -142,11 +152,11 @@ class Kube:
     def __init__(self, port=None):
         self.port = port or free_port()
         self.changed = threading.Condition()
-        self.objects = {"configmaps": {}, "namespaces": {}}
+        self.objects = {kind: {} for kind in KINDS}
         self.events, self.version = [], 1
         self.asked, self.sockets = [], []
         self.up = self.silent = self.held = False
-        self.refused = 0
+        self.refused, self.forbidden = 0, None
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(os.path.join(certificates(), "tls.crt"), os.path.join(certificates(), "tls.key"))
         self.put("namespaces", "", "payments", {"sandbox.runx.dev/enforce": "annotated"})

@@ -27,6 +27,7 @@ requirements:
   observed_at: %s
 images: ["sha256:%s"]
 """
+POLICIES = "boundary: {networkPolicies: true}\n"
 
 
 def review(version="1.4.0", namespace="payments", managed=True):
@@ -55,7 +56,7 @@ def sign(folder, version="1.4.0", namespace="payments"):
 class Gate:
     """A running gate that watches `kube`."""
 
-    def __init__(self, kube, evidence="", insecure=False, drain=0):
+    def __init__(self, kube, evidence="", insecure=False, drain=0, more=""):
         self.kube = kube
         self.folder = tempfile.mkdtemp(prefix="sandgate-cluster-")
         for name in ("tls.crt", "tls.key"):
@@ -63,7 +64,7 @@ class Gate:
         shutil.copytree(os.path.join(certificates(), "keyring"), self.path("keyring"))
         kube.kubeconfig(self.path("kubeconfig"), insecure=insecure)
         self.drain = drain
-        self.configure("kubeconfig: kubeconfig" + evidence)
+        self.configure("kubeconfig: kubeconfig" + evidence, more)
         self.errors = self.path("stderr")
         with open(self.errors, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen([SANDGATE, "serve", "--config", self.path("gate.yaml")], stderr=errors,
@@ -72,11 +73,11 @@ class Gate:
         self.port = int(line["webhook"].rsplit(":", 1)[1])
         self.admin = int(line["admin"].rsplit(":", 1)[1])
 
-    def configure(self, evidence):
+    def configure(self, evidence, more=""):
         with open(self.path("gate.yaml"), "w", encoding="utf-8") as file:
             file.write('listen: {webhook: "127.0.0.1:0", admin: "127.0.0.1:0"}\n'
                        "tls: {certificate: tls.crt, key: tls.key}\nkeyring: {directory: keyring}\n"
-                       "evidence: {source: cluster, %s}\ndrainSeconds: %d\n" % (evidence, self.drain))
+                       "evidence: {source: cluster, %s}\ndrainSeconds: %d\n%s" % (evidence, self.drain, more))
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -195,6 +196,19 @@ class Start(Cluster):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("evidence will come from https://127.0.0.1:%d, which was not contacted" % kube.port, done.stdout)
 
+
+    def test_a_gate_without_the_right_to_network_policies_is_not_ready_and_names_the_right(self):
+        with Kube() as kube:
+            kube.forbidden = "networkpolicies"
+            kube.start()
+            with Gate(kube, more=POLICIES) as gate:
+                failed = gate.wait_for("lost contact with the API server; using last known state")
+                self.assertEqual(failed["what"], "networkpolicies")
+                self.assertIn("networkpolicies is forbidden: the test chose this; allow this account to get, list and watch "
+                              "networkpolicies.networking.k8s.io", failed["reason"])
+                self.assertFalse(gate.ready()[0])
+                kube.forbidden = None
+                gate.wait_until_ready()
 
     def test_named_namespaces_that_are_all_excluded_fail_the_start(self):
         with Kube() as kube, Gate(kube) as gate:
@@ -395,6 +409,26 @@ class Confirm(Cluster):
                          "until then the previous value stays in use")
         self.assertEqual(warning["level"], "warn")
 
+    def test_the_setting_of_network_policies_needs_a_restart(self):
+        kube, gate = self.running()
+        gate.configure("kubeconfig: kubeconfig", POLICIES)
+        gate.process.send_signal(signal.SIGHUP)
+        warning = gate.wait_for("a change needs a restart")
+        self.assertEqual(warning["reason"], "boundary.networkPolicies has changed: restart the gate to apply it; until then "
+                         "the previous value stays in use")
+        self.assertEqual([path for path in kube.asked if "networkpolicies" in path], [])
+
+    def test_network_policies_are_watched_until_a_restart(self):
+        kube, gate = self.running(more=POLICIES)
+        self.assertEqual(gate.metric("sandgate_network_policies"), 0)
+        kube.put("networkpolicies", "payments", "deny", spec={"policyTypes": ["Egress"]})
+        gate.wait(lambda: gate.metric("sandgate_network_policies") == 1, "the watch")
+        gate.configure("kubeconfig: kubeconfig")
+        gate.process.send_signal(signal.SIGHUP)
+        self.assertIn("boundary.networkPolicies has changed", gate.wait_for("a change needs a restart")["reason"])
+        kube.drop("networkpolicies", "payments", "deny")
+        gate.wait(lambda: gate.metric("sandgate_network_policies") == 0, "the watch")
+
     def test_requests_that_wait_are_answered_before_the_gate_ends(self):
         kube, gate = self.running()
         kube.held = True
@@ -450,6 +484,20 @@ class Commands(Cluster):
         result, = json.loads(out)
         self.assertEqual((status, result["namespace"], result["outcome"]), (1, "elsewhere", "needs_more_evidence"))
         self.assertEqual([path for path in self.kube.asked if "watch=" in path and "sendInitialEvents" not in path], [])
+
+    def test_the_right_to_network_policies_is_needed_for_check_only(self):
+        config = os.path.join(self.folder, "gate.yaml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(POLICIES)
+        self.kube.forbidden = "networkpolicies"
+        status, out, err = self.run_command("evidence", *self.world, "--config", config, "-o", "json")
+        self.assertEqual((status, err, len(json.loads(out))), (0, "", 1))
+        status, out, err = self.run_command("check", "-f", self.pod, *self.world, "--config", config)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("allow this account to get, list and watch networkpolicies.networking.k8s.io", err)
+        self.kube.forbidden = None
+        status, out, err = self.run_command("check", "-f", self.pod, *self.world, "--config", config)
+        self.assertEqual((status, err), (0, ""), out)
 
     def test_the_cluster_is_chosen_as_by_kubectl(self):
         status, out, err = self.run_command("evidence", *self.world[:2], "-o", "json", KUBECONFIG=self.kubeconfig)

@@ -302,6 +302,7 @@ Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
         "\nsandgate_confirmations_refused_total 5\n",
         "\nsandgate_evidence_objects 6\n",
         "\nsandgate_namespaces 7\n",
+        "\nsandgate_network_policies 8\n",
         "\nsandgate_reviews_undecided_total{code=\"503\"} 1\n",
         "\nsandgate_reviews_undecided_total{code=\"504\"} 2\n",
     };
@@ -314,7 +315,8 @@ Test(metrics, metrics_of_a_cluster_exist_only_with_a_cluster)
                                          .confirmations = 4,
                                          .confirmations_refused = 5,
                                          .config_maps = 6,
-                                         .namespaces = 7};
+                                         .namespaces = 7,
+                                         .network_policies = 8};
     struct metrics_state state = {.watch = &watch};
     struct arena cleanup_arena arena = {0};
     struct str text = {0};

@@ -325,7 +325,7 @@ static int open_and_list(const struct evidence_line *line, struct moment now, st
 static int run(int argc, char **argv)
 {
     struct arena cleanup_arena arena = {0};
-    struct evidence_line line = {0};
+    struct evidence_line line = {.runtime.evidence_only = true};
     struct operands operands = {0};
     struct moment now = {0};
     const char *problem = NULL;

@@ -65,6 +65,7 @@ int open_runtime(const struct open_runtime_choice *choice, struct open_runtime *
         .keyring_directory = choice->keyring,
         .kubeconfig = choice->kubeconfig,
         .context = choice->context,
+        .evidence_only = choice->evidence_only,
     };
     struct runtime_report report = {0};
     int r = 0;

@@ -26,6 +26,7 @@ struct open_runtime_choice {
     const char *keyring;
     const char *kubeconfig;
     const char *context;
+    bool evidence_only; /* NetworkPolicies are not needed */
 };
 
 struct open_runtime {

@@ -39,4 +39,7 @@ void metrics_write_watch(const struct cluster_status *status, struct buffer *b)
     metrics_write_gauge(b, "sandgate_evidence_objects", "ConfigMaps with evidence.",
                         (int64_t)status->config_maps);
     metrics_write_gauge(b, "sandgate_namespaces", "Namespaces.", (int64_t)status->namespaces);
+    metrics_write_gauge(b, "sandgate_network_policies",
+                        "NetworkPolicies; 0 where they are not read.",
+                        (int64_t)status->network_policies);
 }

@@ -137,6 +137,7 @@ int runtime_open_cluster(struct runtime *runtime, struct config *config,
     c->options.on_event = runtime->overrides.on_event;
     c->options.event_context = runtime->overrides.event_context;
     c->options.max_stale_sec = config->max_stale_sec;
+    c->options.network_policies = config->policy.network_policies;
     c->kubeconfig_read = fingerprint_of(c->kubeconfig);
     r = cluster_new(&c->options, &c->cluster);
     if (r == 0)
@@ -267,6 +268,8 @@ static const char *changed_key(const struct runtime *runtime, const struct confi
     if (!same_names(config->namespaces, c->options.namespaces, c->options.own_namespace) ||
         !same_names(c->options.namespaces, config->namespaces, c->options.own_namespace))
         return "evidence.namespaces";
+    if (config->policy.network_policies != c->options.network_policies)
+        return "boundary.networkPolicies";
     return NULL;
 }
 
@@ -274,9 +277,11 @@ static int restore_start_values(const struct runtime *runtime, struct config *co
 {
     assert(runtime->source != CONFIG_SOURCE_UNSET);
     config->source = runtime->source;
-    if (runtime->source == CONFIG_SOURCE_CLUSTER)
+    if (runtime->source == CONFIG_SOURCE_CLUSTER) {
+        config->policy.network_policies = runtime->cluster.options.network_policies;
         return copy_str(&config->arena, runtime->cluster.options.own_namespace,
                         &config->policy.own_namespace);
+    }
     if (config->evidence_directory == NULL)
         config->evidence_directory = arena_copy(&config->arena, str_of(runtime->folder.path));
     return config->evidence_directory != NULL ? 0 : -ENOMEM;

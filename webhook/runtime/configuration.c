@@ -64,6 +64,8 @@ static int apply_overrides(struct config *config, const struct runtime_overrides
         config->source = CONFIG_SOURCE_DIRECTORY;
     else if (overrides->kubeconfig != NULL || overrides->context != NULL)
         config->source = CONFIG_SOURCE_CLUSTER;
+    if (overrides->evidence_only)
+        config->policy.network_policies = false;
     if (r == 0 && overrides->own_namespace != NULL && !config->own_namespace_named) {
         char *copy = arena_copy(&config->arena, str_of(overrides->own_namespace));
 

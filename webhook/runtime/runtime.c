@@ -76,6 +76,7 @@ static int new_runtime(const char *config_path, const struct runtime_overrides *
         runtime->config_path = arena_copy(&runtime->arena, str_of(config_path));
         r = runtime->config_path != NULL ? 0 : -ENOMEM;
     }
+    runtime->overrides.evidence_only = overrides->evidence_only;
     runtime->overrides.serving = overrides->serving;
     runtime->overrides.on_event = overrides->on_event;
     runtime->overrides.event_context = overrides->event_context;

@@ -49,7 +49,8 @@ struct runtime_overrides {
     const char *own_namespace; /* only used if the file has no evidence.namespace */
     const char *kubeconfig;    /* selects this cluster, whatever evidence.source is */
     const char *context;       /* of the kubeconfig; selects a cluster in the same way */
-    bool serving;              /* prefer the pod's service account over a kubeconfig */
+    bool evidence_only; /* NetworkPolicies are not needed: ask a cluster for no right to them */
+    bool serving;       /* prefer the pod's service account over a kubeconfig */
     void (*on_event)(void *context, const struct cluster_event *event); /* may be NULL */
     void *event_context;
 };
