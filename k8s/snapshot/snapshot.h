@@ -96,6 +96,13 @@ int snapshot_builder_add_rest(struct snapshot_builder *builder, const struct sna
 int snapshot_builder_finish(struct snapshot_builder *builder, struct snapshot **ret_snapshot)
     __attribute__((warn_unused_result, nonnull));
 
+/* The same snapshot with further NetworkPolicies, each of which replaces the one of its name. read:
+ * they count as read here, whatever the base says. -EEXIST: two of the further ones have one name.
+ */
+int snapshot_overlay(const struct snapshot *base, const struct network_policy *const *policies,
+                     size_t count, bool read, struct snapshot **ret_snapshot)
+    __attribute__((warn_unused_result, nonnull(1, 5)));
+
 struct snapshot *snapshot_ref(const struct snapshot *snapshot);
 void snapshot_unref(const struct snapshot *snapshot);
 

@@ -160,6 +160,116 @@ Test(snapshot_network_policies, the_first_one_over_the_limit_stands_for_the_othe
     cr_expect(str_equal(run.items[LIMIT]->name, helper_text(&arena, "p%05d", LIMIT)));
 }
 
+static struct network_policy *make_with(const char *namespace_name, const char *name,
+                                        const char *spec)
+{
+    struct network_policy *policy = NULL;
+    const cJSON *tree = helper_document(&arena, str_of(spec));
+
+    cr_assert_eq(network_policy_make(str_of(namespace_name), str_of(name), tree, &policy), 0);
+    return policy;
+}
+
+Test(snapshot_network_policies, further_ones_replace_those_of_their_name)
+{
+    const struct network_policy *further[] = {
+        make_with("a", "open", "{\"egress\":[{}]}"),
+        make_with("a", "ingress", "{}"),
+        make_with("c", "new", "{\"policyTypes\":[\"Egress\"]}"),
+    };
+    struct network_policy_run run = {0};
+    struct snapshot *base = NULL;
+
+    add("a", "open");
+    add("a", "ingress");
+    add("a", "kept");
+    add("b", "open");
+    snapshot_builder_read_network_policies(builder);
+    finish();
+    base = snapshot;
+    cr_assert_eq(snapshot_overlay(base, further, 3, false, &snapshot), 0);
+    snapshot_unref(base);
+    for (size_t i = 0; i < 3; i++)
+        network_policy_unref(further[i]);
+    cr_expect_str_eq(names("a"), "kept open");
+    cr_assert(snapshot_network_policies(snapshot, STR("a"), &run));
+    cr_expect(run.items[1]->egress_any);
+    cr_expect_str_eq(names("b"), "open");
+    cr_expect_str_eq(names("c"), "new");
+}
+
+Test(snapshot_network_policies, further_ones_say_whether_they_count_as_read)
+{
+    struct network_policy *further = make("a", "p");
+    struct snapshot *base = NULL;
+
+    finish();
+    base = snapshot;
+    for (int read = 0; read < 2; read++) {
+        cr_assert_eq(snapshot_overlay(base, (const struct network_policy *[]){further}, 1,
+                                      read != 0, &snapshot),
+                     0);
+        cr_expect_str_eq(names("a"), read != 0 ? "p" : "-");
+        snapshot_unref(snapshot);
+    }
+    cr_expect_eq(snapshot_overlay(base, (const struct network_policy *[]){further, further}, 2,
+                                  true, &snapshot),
+                 -EEXIST);
+    snapshot = base;
+    network_policy_unref(further);
+}
+
+static struct evidence baseline(const char *namespace_name, const char *name, const char *digest)
+{
+    return (struct evidence){
+        .namespace_name = str_of(namespace_name),
+        .name = str_of(name),
+        .kind = EVIDENCE_BASELINE,
+        .state = EVIDENCE_VALID,
+        .digest = str_of(digest),
+        .count = {1},
+    };
+}
+
+/* All that a snapshot says beside its policies. */
+Test(snapshot_network_policies, everything_else_is_the_same)
+{
+    struct evidence evidence[] = {
+        baseline(POLICY_OWN_NAMESPACE, "one", "sha256:1"),
+        baseline(POLICY_OWN_NAMESPACE, "copy", "sha256:1"),
+        baseline("a", "two", "sha256:2"),
+        baseline("a", "broken", ""),
+    };
+    const struct snapshot_rest rest = {.namespace_name = STR("a"), .invalid = 3, .copies = 2};
+    const struct namespace_labels labels = {.name = STR("a"), .enforce = STR("required")};
+    struct snapshot *base = NULL;
+
+    evidence[3].state = EVIDENCE_INVALID;
+    for (size_t i = 0; i < 4; i++)
+        cr_assert_eq(snapshot_builder_add_evidence(builder, &evidence[i]), 0);
+    cr_assert_eq(snapshot_builder_add_namespace(builder, &labels), 0);
+    cr_assert_eq(snapshot_builder_add_rest(builder, &rest), 0);
+    finish();
+    base = snapshot;
+    cr_assert_eq(snapshot_overlay(base, NULL, 0, true, &snapshot), 0);
+    cr_expect_eq(snapshot_all(snapshot).count, 3);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(snapshot_all(snapshot).items[i], snapshot_all(base).items[i]);
+    cr_expect_eq(snapshot_own_baseline_objects(base), 2);
+    cr_expect_eq(snapshot_own_baseline_objects(snapshot), 2);
+    cr_expect_eq(snapshot_broken_baselines(snapshot, STR("a")).count, 1);
+    cr_expect_eq(snapshot_rest(snapshot, STR("a")).invalid, 3);
+    cr_expect_eq(snapshot_rest(snapshot, STR("a")).copies, 2);
+    cr_expect_eq(snapshot_rest(snapshot, STR(POLICY_OWN_NAMESPACE)).copies, 1);
+    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->enforce, STR("required")));
+    snapshot_unref(base);
+    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->enforce, STR("required")));
+    snapshot_unref(snapshot);
+    snapshot = NULL;
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(evidence[i].count.count, 1);
+}
+
 static int build(const struct network_policy *const *policies, size_t count)
 {
     const struct policy policy = policy_defaults();
