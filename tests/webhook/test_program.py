@@ -32,6 +32,13 @@ GOOD = POD.format(name="good")
 BAD = BARE.format(name="bad", namespace="payments")
 
 
+def policy(name, namespace="payments"):
+    """A NetworkPolicy in four lines."""
+    place = f"name: {name}, namespace: {namespace}" if namespace else f"name: {name}"
+    return ("apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n"
+            f"metadata: {{{place}}}\nspec: {{podSelector: {{}}, policyTypes: [Egress]}}\n")
+
+
 class Program(Case):
     def test_usage_and_exit_status_2_without_arguments(self):
         self.assertEqual(self.assert_run(2), "")
@@ -239,6 +246,40 @@ class Check(Case):
                          ["..y.json", ".x.yaml", ".yml", "a.yml", "b.yaml"])
         got = self.check_json(0, "-f", "-", *IN_WORLD, stdin=GOOD.encode())
         self.assertEqual(got[0]["source"], "-")
+
+    def test_network_policy_given_twice_is_an_error(self):
+        one, other = policy("deny"), policy("deny", "scratch")
+        twice = "this NetworkPolicy is given twice; remove one"
+        path = self.write("a.yaml", f"{GOOD}---\n{one}---\n{other}---\n{one}")
+        got = self.check_json(2, "-f", path, *IN_WORLD)
+        self.assertEqual([g["outcome"] for g in got], ["ready"] + 3 * ["not_evaluated"])
+        self.assertEqual(self.err, f"sandgate: {path}:22:1: {twice}\n")
+        first, second = self.write("b.yaml", one), self.write("c.yaml", other + "---\n" + one)
+        self.check_json(2, "-f", first, second, *IN_WORLD)
+        self.assertEqual(self.err, f"sandgate: {second}:6:1: {twice}\n")
+        self.check_json(2, "-f", first, "-f", "-", *IN_WORLD, stdin=one.encode())
+        self.assertEqual(self.err, f"sandgate: -:1:1: {twice}\n")
+        # a policy without a namespace is where kubectl would create it
+        self.check_json(0, "-f", first, "-f", "-", *IN_WORLD, stdin=policy("deny", None).encode())
+        self.check_json(2, "-n", "payments", "-f", first, "-f", "-", *IN_WORLD, stdin=policy("deny", None).encode())
+        escaped = json.dumps({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+                              "metadata": {"name": "deny", "namespace": "payments"}}).replace("NetworkP", "Network\\u0050")
+        self.check_json(2, "-f", first, "-f", "-", *IN_WORLD, stdin=escaped.encode())
+
+    def test_network_policy_needs_a_name(self):
+        path = self.write("a.yaml", policy("deny").replace("name: deny, ", ""))
+        self.check_json(2, "-f", path, *IN_WORLD)
+        self.assertEqual(self.err, f"sandgate: {path}:1:1: metadata.name is required\n")
+
+    def test_input_that_can_be_read_once_only_is_judged_with_its_policies(self):
+        text = f"{policy('deny')}---\n{GOOD}"
+        got = self.check_json(0, "-f", "-", *IN_WORLD, stdin=text.encode())
+        self.assertEqual([(g["kind"], g["outcome"]) for g in got], [("NetworkPolicy", "not_evaluated"), ("Pod", "ready")])
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["sh", "-c", 'cat "$0" >"$1"', self.write("b.yaml", text), pipe]):
+            got = self.check_json(0, "-f", pipe, *IN_WORLD)
+        self.assertEqual(len(got), 2)
 
     def test_exit_status_for_several_files(self):
         good, bad = self.write("good.yaml", GOOD), self.write("bad.yaml", BAD)

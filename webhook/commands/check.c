@@ -3,6 +3,7 @@
 
 #include "webhook/commands/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -82,14 +83,54 @@ static int add_files(const struct check_line *line, const struct operands *opera
     return r;
 }
 
-static int check_files(struct check *check, const struct files *files, struct arena *arena)
+/* Makes the policies of the input part of the snapshot, which is replaced. From a folder they count
+ * as read then; a gate that does not read those of the cluster does not know these either. */
+static int add_policies(struct check *check, struct open_runtime *open)
+{
+    bool from_folder = open->config->source == CONFIG_SOURCE_DIRECTORY;
+    struct snapshot *snapshot = NULL;
+    int r = 0;
+
+    if (check->policies.count > 0) {
+        r = snapshot_overlay(open->snapshot, check->policies.items, check->policies.count,
+                             from_folder, &snapshot);
+        if (r < 0)
+            return r;
+        snapshot_unref(open->snapshot);
+        open->snapshot = snapshot;
+    }
+    check->snapshot = open->snapshot;
+    return 0;
+}
+
+static int find_policies(struct check *check, const struct files *files, struct arena *arena,
+                         struct check_source **ret_sources)
+{
+    struct check_source *sources = arena_alloc(arena, files->count, sizeof(*sources));
+
+    if (sources == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < files->count; i++) {
+        int r = 0;
+
+        sources[i].file = files->items[i];
+        r = check_policies_find(check, &sources[i], arena);
+        if (r < 0)
+            return r;
+    }
+    *ret_sources = sources;
+    return 0;
+}
+
+static int check_files(struct check *check, const struct files *files,
+                       const struct check_source *sources, struct arena *arena)
 {
     struct progress progress = {.what = "files checked", .total = files->count};
     int r = 0;
 
     check->list = buffer_make(arena, CHECK_MAX_OUTPUT_BYTES);
     for (size_t i = 0; i < files->count && r == 0; i++) {
-        r = check_file(check, files->items[i]);
+        r = check_file(check, &sources[i]);
         progress_step(&progress);
     }
     progress_hide();
@@ -124,14 +165,19 @@ static int open_and_check(const struct check_line *line, const struct files *fil
         .now = now,
         .output = (enum check_output)line->output,
     };
+    struct check_source *sources = NULL;
     int r = open_runtime(&line->runtime, &open);
 
     if (r != 0)
         return COMMAND_FAILED;
     check.namespace_name = default_namespace(line, open.runtime);
-    check.snapshot = open.snapshot;
     check.max_body_bytes = (size_t)open.config->limits.max_body_bytes;
-    r = check_files(&check, files, arena);
+    r = find_policies(&check, files, arena, &sources);
+    if (r == 0)
+        r = add_policies(&check, &open);
+    if (r == 0)
+        r = check_files(&check, files, sources, arena);
+    check_policies_done(&check.policies);
     if (r != 0) {
         output_error("%s", strerror(-r));
         return COMMAND_FAILED;

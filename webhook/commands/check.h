@@ -4,8 +4,9 @@
 
 /*
  * check - decides on manifests and AdmissionReviews as the gate would (gate-v1, sections 9 and 11).
- * check.c has the options and the order, check_file.c decides on the objects of a file,
- * check_print.c prints the decisions.
+ * check.c has the options and the order, check_policies.c finds the NetworkPolicies of all files
+ * before the first decision, check_file.c decides on the objects of a file, check_print.c prints
+ * the decisions.
  *
  * Errors     0; -ENOMEM and any other negative errno end the command. An error in a file is
  *            reported on standard error and counted, and the next file is read.
@@ -28,12 +29,29 @@ enum check_output {
     CHECK_OUTPUT_REVIEW,
 };
 
+/* The NetworkPolicies of the input, by name once. {0} is empty. */
+struct check_policies {
+    const struct network_policy **items; /* owned: one reference each */
+    size_t count;
+    size_t capacity;
+    void *seen; /* of tsearch(): borrowed */
+};
+
+/* One file of the command line. */
+struct check_source {
+    const char *file;
+    bool kept; /* it can be read once only, and was: the next two say how that went */
+    int error;
+    struct str text;
+};
+
 struct check {
     const struct snapshot *snapshot;
     struct moment now;
     struct str namespace_name; /* for manifests without one */
     size_t max_body_bytes;     /* of a review: the limit of the server */
     enum check_output output;
+    struct check_policies policies;
     struct buffer list; /* json and yaml: the list so far */
 
     size_t admitted; /* including those not evaluated */
@@ -54,8 +72,15 @@ struct check_result {
     const struct decision *decision;
 };
 
+/* check_policies.c: adds the NetworkPolicies of a file. What can be read once only is kept in the
+ * arena. */
+int check_policies_find(struct check *check, struct check_source *source, struct arena *arena)
+    __attribute__((warn_unused_result));
+void check_policies_done(struct check_policies *policies);
+
 /* check_file.c */
-int check_file(struct check *check, const char *file) __attribute__((warn_unused_result));
+int check_file(struct check *check, const struct check_source *source)
+    __attribute__((warn_unused_result));
 
 /* check_print.c: prints one decision, and counts it. */
 int check_show(struct check *check, const struct check_result *result, struct arena *arena)

@@ -275,11 +275,13 @@ static int judge_text(struct check *check, const char *file, struct str text, st
     return 0;
 }
 
-int check_file(struct check *check, const char *file)
+int check_file(struct check *check, const struct check_source *source)
 {
+    const char *file = source->file;
     struct arena cleanup_arena arena = {0};
-    struct str text = {0};
-    int r = input_read_file(file, CHECK_MAX_FILE_BYTES, &arena, &text);
+    struct str text = source->text;
+    int r =
+        source->kept ? source->error : input_read_file(file, CHECK_MAX_FILE_BYTES, &arena, &text);
 
     if (r == 0)
         return judge_text(check, file, text, &arena);
