@@ -77,7 +77,7 @@ class Admitted(unittest.TestCase):
         cls.cluster = Cluster(os.environ["KUBECONFIG"])
         tests = [item["metadata"]["namespace"] for values in VALUE_SETS for item in render(
             "--values", values, namespace=NAMESPACE) if item["kind"] == "Job"]
-        for name in sorted({NAMESPACE, "payments", "ledger", *tests}):
+        for name in sorted({NAMESPACE, "payments", "ledger", "monitoring", *tests}):
             cls.cluster.make_namespace(name)
 
     def test_every_object(self):

@@ -100,6 +100,10 @@ class Reach(Case):
                      {"networkPolicy": {"egress": [{}]}}):
             self.assert_refused(merged(closed, more))
 
+    def test_a_user_namespace_in_the_network_of_the_node(self):
+        self.assert_refused({"hostNetwork": True, "hostUsers": False}, "hostUsers is false and hostNetwork is true: the API server "
+                            "refuses such pods; set one of them otherwise")
+
     def test_a_file_that_could_not_be_written(self):
         sentence = ("config.decisionLog.path is a file, and the root file system is read-only: mount a volume for it with extraVolumes and "
                     "extraVolumeMounts")
@@ -222,6 +226,12 @@ class Names(Case):
                 ({"extraContainers": [{"name": "sandgate", "image": "x"}]},
                  "extraContainers contains the name sandgate, which the chart uses itself: choose another name"),
                 ({"extraContainers": [twice, twice]}, "extraContainers contains the name a twice"),
+                ({"extraInitContainers": [{"name": "sandgate", "image": "x"}]},
+                 "extraInitContainers contains the name sandgate, which the chart uses itself: choose another name"),
+                ({"extraContainers": [twice], "extraInitContainers": [twice]},
+                 "extraInitContainers and extraContainers both contain the name a: choose another name"),
+                ({"tests": {"podAnnotations": {"sandbox.runx.dev/image-digest": "x"}}}, "tests.podAnnotations has "
+                 "sandbox.runx.dev/image-digest: with another annotation of the gate the test would test something else; remove it"),
                 ({"webhook": {"matchConditions": [condition, condition]}}, "webhook.matchConditions contains the name mine twice"),
                 ({"evidence": {"documents": {"sandgate-config": document}}}, "evidence.documents has the name sandgate-config, which is "
                                                                              "the name of another ConfigMap of the gate: choose another name")):

@@ -76,6 +76,8 @@ class Objects(unittest.TestCase):
             if item["metadata"]["name"] in ("as-map", "as-text"):  # extraObjects are as given
                 continue
             expected = None if item["kind"] in self.CLUSTER_WIDE else TEST if item["kind"] == "Job" else NAMESPACE
+            if item["kind"] in ("ServiceMonitor", "PrometheusRule") or item["metadata"]["name"].endswith("-dashboard"):
+                expected = "monitoring"
             self.assertEqual(item["metadata"].get("namespace"), expected, item["kind"])
 
     def test_namespace_override(self):
@@ -309,6 +311,18 @@ class Pods(unittest.TestCase):
                          ["system-node-critical"])
         self.assertEqual(made({"global": None}), made({"global": {"imageRegistry": None, "imagePullSecrets": None}}))
         self.assertNotIn(("Job", TEST), made({"global": {"imagePullSecrets": ["x"]}}))
+
+    def test_labels_that_a_parent_chart_sets_for_all(self):
+        items = made({"commonLabels": {"team": "mine"}, "global": {"commonLabels": {"team": "global", "region": "eu"}}})
+        for item in (*items.values(), items["Deployment", "sandgate"]["spec"]["template"]):
+            self.assertEqual({key: item["metadata"]["labels"][key] for key in ("team", "region")}, {"team": "mine", "region": "eu"})
+
+    def test_init_containers_and_user_namespaces(self):
+        fetch = {"name": "fetch", "image": "x", "restartPolicy": "Always"}
+        self.assertEqual(pod(made({"extraInitContainers": [fetch]}))["initContainers"], [fetch])
+        for given, expected in ((None, None), (True, None), (False, False)):
+            self.assertIs(pod(made({"hostUsers": given})).get("hostUsers"), expected)
+        self.assertNotIn("initContainers", pod(made()))
 
     def test_as_a_subchart_with_a_condition(self):
         with tempfile.TemporaryDirectory() as name:
@@ -557,6 +571,16 @@ class Certificates(unittest.TestCase):
                         mine, its = (mine or {}).get(key), (its or {}).get(key)
                     self.assertEqual(mine, its, (kind, name, fixed))
 
+    def test_what_an_issuer_can_demand(self):
+        plain = made({"tls": {"mode": "certManager"}})["Certificate", "sandgate"]["spec"]
+        self.assertEqual((plain["privateKey"]["algorithm"], plain["privateKey"]["size"]), ("ECDSA", 256))
+        self.assertNotIn("commonName", plain)
+        items = made({"tls": {"mode": "certManager", "certManager": {"commonName": "gate", "keyAlgorithm": "RSA"}}})
+        self.assertEqual(items["Certificate", "sandgate"]["spec"]["commonName"], "gate")
+        for name in ("sandgate", "sandgate-ca"):
+            key = items["Certificate", name]["spec"]["privateKey"]
+            self.assertEqual((key["algorithm"], key["size"]), ("RSA", 3072))
+
     def test_existing_issuer(self):
         issuer = {"name": "x", "kind": "ClusterIssuer"}
         items = made({"tls": {"mode": "certManager", "certManager": {"issuerRef": issuer}}})
@@ -673,6 +697,17 @@ class Metrics(unittest.TestCase):
         self.assertEqual(absent["expr"],
                          f'absent(sandgate_build_info{{namespace="{NAMESPACE}",job=~"(.+/)?sandgate"}} == 1)')
 
+    def test_the_namespace_of_what_operators_read(self):
+        for kind, more in (("ServiceMonitor", {"serviceMonitor": {"enabled": True}}), ("PodMonitor", {"podMonitor": {"enabled": True}}),
+                           ("PrometheusRule", {"prometheusRule": {"enabled": True}}), ("ConfigMap", {"dashboard": {"enabled": True}})):
+            name = "sandgate-dashboard" if kind == "ConfigMap" else "sandgate"
+            for given, expected in (("", NAMESPACE), ("monitoring", "monitoring")):
+                items = made({"metrics": {"enabled": True, "namespace": given, **more}})
+                self.assertEqual(items[kind, name]["metadata"]["namespace"], expected)
+                if "namespaceSelector" in items[kind, name].get("spec", {}):
+                    self.assertEqual(items[kind, name]["spec"]["namespaceSelector"], {"matchNames": [NAMESPACE]})
+                self.assertEqual(items["Service", "sandgate"]["metadata"]["namespace"], NAMESPACE)
+
     def test_dashboard(self):
         item = made({"metrics": {"enabled": True, "dashboard": {"enabled": True}}})["ConfigMap", "sandgate-dashboard"]
         self.assertEqual(item["metadata"]["labels"]["grafana_dashboard"], "1")
@@ -692,6 +727,13 @@ class Test(unittest.TestCase):
         labels = items["Namespace", TEST]["metadata"]["labels"]
         for level in ("enforce", "warn", "audit"):
             self.assertEqual(labels[f"sandbox.runx.dev/{level}"], "none")
+
+    def test_marks_of_its_pod(self):
+        metadata = made({"tests": {"podLabels": {"a": "b", "app.kubernetes.io/component": "gate"}, "podAnnotations": {"c": "d"}}})[
+            "Job", TEST]["spec"]["template"]["metadata"]
+        self.assertEqual(metadata["labels"], {"app.kubernetes.io/name": "sandgate", "app.kubernetes.io/instance": "sandgate",
+                                              "app.kubernetes.io/component": "test", "a": "b"})
+        self.assertEqual(metadata["annotations"], {"sandbox.runx.dev/skill-ref": "sandgate/helm-test@0.1.0", "c": "d"})
 
     def test_the_namespace_is_no_hook_so_that_helm_never_deletes_one_of_the_same_name(self):
         for item in made().values():

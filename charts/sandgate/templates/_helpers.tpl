@@ -51,12 +51,17 @@ app.kubernetes.io/component: gate
 
 {{- define "sandgate.labels" -}}
 {{- $own := dict "app.kubernetes.io/name" (include "sandgate.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/component" "gate" "app.kubernetes.io/version" .Chart.AppVersion "app.kubernetes.io/part-of" "sandgate" "app.kubernetes.io/managed-by" .Release.Service "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
-{{- toYaml (merge $own (default dict .Values.commonLabels)) -}}
+{{- toYaml (merge $own (default dict .Values.commonLabels) (default dict (default dict .Values.global).commonLabels)) -}}
 {{- end -}}
 
 {{/* The namespace of the gate. */}}
 {{- define "sandgate.namespace" -}}
 {{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/* The namespace of what the Prometheus Operator and Grafana read. */}}
+{{- define "sandgate.metricsNamespace" -}}
+{{- default (include "sandgate.namespace" .) .Values.metrics.namespace -}}
 {{- end -}}
 
 {{/*

@@ -89,6 +89,9 @@ value that says so. With keyring.existingConfigMap the chart does not know the k
 {{- if and $policy.enabled (not $v.hostNetwork) (kindIs "slice" $policy.egress) (empty $policy.egress) (include "sandgate.asksCluster" .) -}}
 {{- $wrong = append $wrong "networkPolicy.egress is an empty list, so the gate could not reach the API server and would never be ready: allow the API server, or set null for no limit" -}}
 {{- end -}}
+{{- if and $v.hostNetwork (eq (toString $v.hostUsers) "false") -}}
+{{- $wrong = append $wrong "hostUsers is false and hostNetwork is true: the API server refuses such pods; set one of them otherwise" -}}
+{{- end -}}
 {{- if lt (int64 $v.config.limits.maxBodyBytes) 16384 -}}
 {{- $wrong = append $wrong "config.limits.maxBodyBytes is less than 16384: reviews of ordinary pods are larger, and all of them would be refused" -}}
 {{- end -}}

@@ -108,13 +108,25 @@ template here gives a list of sentences as JSON.
 {{- $wrong = append $wrong (printf "%s has sandgate.runx.dev/restart-on-change, which the chart sets itself: remove it" $path) -}}
 {{- end -}}
 {{- end -}}
+{{- range $key, $_ := $v.tests.podAnnotations -}}
+{{- if hasPrefix "sandbox.runx.dev/" $key -}}
+{{- $wrong = append $wrong (printf "tests.podAnnotations has %s: with another annotation of the gate the test would test something else; remove it" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $item := $v.extraInitContainers -}}
+{{- range $v.extraContainers -}}
+{{- if eq .name $item.name -}}
+{{- $wrong = append $wrong (printf "extraInitContainers and extraContainers both contain the name %s: choose another name" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range $id, $_ := $v.evidence.documents -}}
 {{- if has $id (list (printf "%s-config" $name) (include "sandgate.keyring" $) (printf "%s-dashboard" $name)) -}}
 {{- $wrong = append $wrong (printf "evidence.documents has the name %s, which is the name of another ConfigMap of the gate: choose another name" $id) -}}
 {{- end -}}
 {{- end -}}
-{{- $lists := dict "extraVolumes" (list "config" "keys" "tls") "extraContainers" (list "sandgate") "webhook.matchConditions" (list "changed" "managed" "unmanaged" "no-mirror-pod") -}}
-{{- range $path, $items := dict "extraVolumes" $v.extraVolumes "extraContainers" $v.extraContainers "webhook.matchConditions" $v.webhook.matchConditions -}}
+{{- $lists := dict "extraVolumes" (list "config" "keys" "tls") "extraContainers" (list "sandgate") "extraInitContainers" (list "sandgate") "webhook.matchConditions" (list "changed" "managed" "unmanaged" "no-mirror-pod") -}}
+{{- range $path, $items := dict "extraVolumes" $v.extraVolumes "extraContainers" $v.extraContainers "extraInitContainers" $v.extraInitContainers "webhook.matchConditions" $v.webhook.matchConditions -}}
 {{- $seen := list -}}
 {{- range $item := $items -}}
 {{- if has $item.name (get $lists $path) -}}
