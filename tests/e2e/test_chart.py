@@ -17,6 +17,10 @@ VARIANTS = {
     "for every pod": {"config": {"defaults": {"enforce": "required"}, "floor": {"enforce": "annotated"}}},
     "with a certificate of one's own": {"tls": {"mode": "secret", "secret": {"name": "mine"}},
                                         "webhook": {"caBundle": "-----BEGIN CERTIFICATE-----\nMAo=\n-----END CERTIFICATE-----\n"}},
+    "with cert-manager": {"tls": {"mode": "certManager"}},
+    "with an issuer of cert-manager": {"tls": {"mode": "certManager", "certManager": {
+        "issuerRef": {"name": "vault", "kind": "ClusterIssuer", "group": "cert-manager.io"}, "commonName": "gate", "keyAlgorithm": "RSA"}}},
+    "scaled by others": {"autoscaling": {"enabled": True}, "flowSchema": {"enabled": True}, "hostUsers": False},
     "without policy": {"webhook": {"failurePolicy": "Ignore", "enabled": True}, "podDisruptionBudget": {"enabled": False}},
 }
 
@@ -46,6 +50,7 @@ class Chart(Case):
     def test_the_server_accepts_every_rendered_object_in_a_dry_run(self):
         self.api.post("/api/v1/namespaces", namespace(SOME))
         self.addCleanup(self.api.delete, f"/api/v1/namespaces/{SOME}")
+        self.control.define_cert_manager()
         for name, more in VARIANTS.items():
             with self.subTest(name=name):
                 self.assert_taken(self.control.helm("template", "dry", CHART, "--namespace", "default", "--no-hooks",

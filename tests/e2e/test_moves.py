@@ -29,9 +29,7 @@ class CertManager:
 
     def __enter__(self):
         control = self.world.control
-        definitions = control.programs / "cert-manager-crds.yaml"
-        control.must("apply", "--server-side", "-f", definitions)  # they are too large for an annotation
-        control.must("wait", "--for=condition=Established", "--timeout=60s", "-f", definitions)
+        control.define_cert_manager()
         with open(self.world.folder / "cert-manager.log", "ab") as log:
             self.process = subprocess.Popen([control.programs / "cert-manager", control.kubeconfig], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log)

@@ -93,6 +93,12 @@ class ControlPlane:
             raise AssertionError(f"kubectl {' '.join(map(str, words))}: {done.said}")
         return done.out
 
+    def define_cert_manager(self):
+        """The kinds of cert-manager."""
+        definitions = self.programs / "cert-manager-crds.yaml"
+        self.must("apply", "--server-side", "-f", definitions)  # they are too large for the annotation of a plain apply
+        self.must("wait", "--for=condition=Established", "--timeout=60s", "-f", definitions)
+
     def apply(self, *objects, dry_run=False):
         """kubectl apply of these objects in one command."""
         words = ["--dry-run=server"] if dry_run else []
