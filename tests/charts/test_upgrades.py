@@ -14,6 +14,7 @@ from test_templates import SMALLEST, merged
 
 NAMESPACE = "upgraded-gate"
 RELEASE = "upgraded-sandgate"
+OTHER = "another-sandgate"  # a release, and its namespace
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{RELEASE}"
 # values that the chart does not render, because they are defaults of the API
 OTHERS = {"spec": {"minReadySeconds": 7, "template": {"spec": {"schedulerName": "mine", "dnsPolicy": "Default", "containers": [
@@ -24,16 +25,22 @@ class Upgrades(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(os.environ["KUBECONFIG"])
-        cls.cluster.make_namespace(NAMESPACE)
+        for name in (NAMESPACE, OTHER):
+            cls.cluster.make_namespace(name)
 
     def tearDown(self):
-        self.helm("uninstall", "--wait", "--ignore-not-found")
+        for namespace, release in ((NAMESPACE, RELEASE), (OTHER, RELEASE), (OTHER, OTHER)):
+            self.helm("uninstall", "--wait", "--ignore-not-found", namespace=namespace, release=release)
 
-    def helm(self, verb, *options, values=None):
+    def run_helm(self, verb, *options, values=None, namespace=NAMESPACE, release=RELEASE):
         given = [CHART, "--values", "-"] if values is not None else []
         helm.cache_clear()
-        status, _, error = helm(verb, RELEASE, *given, "--namespace", NAMESPACE, *options,
+        status, _, error = helm(verb, release, *given, "--namespace", namespace, *options,
                                 stdin=json.dumps(merged(SMALLEST, values or {})))
+        return status, error
+
+    def helm(self, *words, **options):
+        status, error = self.run_helm(*words, **options)
         self.assertEqual(status, 0, error)
 
     def replicas(self):
@@ -53,6 +60,16 @@ class Upgrades(unittest.TestCase):
         self.assertEqual(self.replicas(), 2)
         self.helm("upgrade", values={"replicaCount": None})
         self.assertEqual(self.replicas(), 1)
+
+    def test_two_releases_share_a_cluster_unless_they_have_the_same_name(self):
+        self.helm("install", values={})
+        status, error = self.run_helm("install", values={}, namespace=OTHER)
+        self.assertEqual(status, 1)
+        self.assertIn(f'"{RELEASE}"', error)
+        self.assertIn("cannot be imported into the current release", error)
+        self.helm("install", values={"webhook": {"excludeNamespaces": [NAMESPACE]}}, namespace=OTHER, release=OTHER)
+        entries = self.cluster.ask("GET", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations")["items"]
+        self.assertLessEqual({RELEASE, OTHER}, {item["metadata"]["name"] for item in entries})
 
     def test_another_manager_can_own_what_is_a_default_and_an_upgrade_leaves_it(self):
         self.helm("install", values={})

@@ -7,11 +7,14 @@ from lib.api import eventually
 from lib.case import Case
 from lib.certificates import Authority, served
 from lib.evidence import pod, requirements
+from lib.install import CHART
 from lib.load import Load
 
 SECRET = "own-tls"
 FORCE = "--force-conflicts"  # caBundle was set by the gate, and is now set by the chart
 METRIC = "sandgate_certificate_expiry_timestamp_seconds"
+UPDATED = 'sandgate_last_reload_successful{part="certificate"}'
+MISSING = "ok\nthe certificates cannot be kept up to date: the Secret of tls.self.secret does not exist: create an empty one"
 
 
 class OwnCertificate(Case):
@@ -115,6 +118,19 @@ class SelfMade(Case):
             each["clientConfig"].pop("caBundle")
         self.api.patch(self.path, {"webhooks": webhooks})
         eventually(lambda: self.bundles() == wanted, "the bundle", seconds=90)
+        eventually(lambda: self.control.apply(pod("report", self.team_name), dry_run=True).status == 0, "an admission")
+
+    def test_a_deleted_secret_is_reported_by_ready_gates_and_made_again_by_an_upgrade(self):
+        def texts():
+            return {each.text("/readyz") for each in self.gate.pods().values()}
+        self.assertEqual(texts(), {(200, "ok")})
+        self.api.delete(self.secret)
+        eventually(lambda: texts() == {(200, MISSING)}, "a line in /readyz", seconds=60)
+        self.assertEqual({each.metric(UPDATED) for each in self.gate.pods().values()}, {0.0})
+        done = self.control.helm("upgrade", self.gate.name, CHART, "-n", self.gate.namespace, "--reset-then-reuse-values", "--wait")
+        self.assertEqual(done.status, 0, done.said)
+        eventually(lambda: self.api.get(self.secret).get("data"), "a filled Secret", seconds=120)
+        eventually(lambda: texts() == {(200, "ok")}, "the end of the line", seconds=60)
         eventually(lambda: self.control.apply(pod("report", self.team_name), dry_run=True).status == 0, "an admission")
 
     def test_an_emptied_secret_is_filled_again_without_a_failed_request(self):

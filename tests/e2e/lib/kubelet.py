@@ -164,16 +164,21 @@ class Pod(threading.Thread):
         finally:
             connection.close()
 
-    def metric(self, name):
-        """The value of a metric without labels. -1 if the gate does not have it."""
+    def text(self, path):
+        """(status, body) of a page of the admin port. (0, "") if there is no answer."""
         connection = http.client.HTTPConnection(self.address, self.kubelet.admin_port, timeout=5)
         try:
-            connection.request("GET", "/metrics")
-            text = connection.getresponse().read().decode()
+            connection.request("GET", path)
+            reply = connection.getresponse()
+            return reply.status, reply.read().decode().rstrip("\n")
         except OSError:
-            return -1.0
+            return 0, ""
         finally:
             connection.close()
+
+    def metric(self, name):
+        """The value of a metric without labels. -1 if the gate does not have it."""
+        text = self.text("/metrics")[1]
         found = [line.split()[-1] for line in text.splitlines() if line.startswith(f"{name} ")]
         return float(found[0]) if found else -1.0
 
