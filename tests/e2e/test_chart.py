@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chart: installation, test, upgrade, rollback, and the emergency command."""
+import re
 import shlex
 
 import yaml
@@ -181,6 +182,30 @@ class Chart(Case):
         done = self.control.helm(*chart, "--wait", "--timeout", "120s", seconds=180)
         self.assertEqual(done.status, 0, done.said)
         eventually(lambda: denied_by_us(self.control.apply(pod("late", team), dry_run=True).err), "a denial", seconds=30)
+
+    def block(self, page, words):
+        """The commands of the one `sh` block of a page that contains these words, without those of `kubectl sandgate`."""
+        text = (self.world.root / page).read_text(encoding="utf-8")
+        found = [each for each in re.findall(r"^```sh\n(.*?)^```$", text, flags=re.M | re.S) if words in each]
+        self.assertEqual(len(found), 1, words)
+        return "".join(line for line in found[0].splitlines(True) if not line.startswith("kubectl sandgate"))
+
+    def test_the_commands_of_the_pages_that_only_read_print_what_the_pages_say(self):
+        self.gate.ensure()
+        folder = self.world.folder / "commands"
+        folder.mkdir()
+        self.publish(requirements(), self.team())
+        printed = {}
+        for page, words in (("charts/sandgate/README.md", "sandgate-config"), ("charts/sandgate/README.md", "reason=FailedCreate"),
+                            ("charts/sandgate/README.md", "metadata.namespace!=kube-system"), ("charts/operating.md", "wc -l")):
+            done = self.control.run("bash", "-euo", "pipefail", "-c", f"cd {shlex.quote(str(folder))}\n{self.block(page, words)}")
+            self.assertEqual(done.status, 0, done.said)
+            printed[words] = done.out
+        self.assertIn("kind: GateConfiguration", (folder / "gate.yaml").read_text())
+        self.assertEqual({each.name: each.read_text() for each in (folder / "keys").iterdir()},
+                         {"release.pem": self.world.signer.public("release")})
+        self.assertIn(self.gate.namespace, printed["metadata.namespace!=kube-system"].split())
+        self.assertGreaterEqual(int(printed["wc -l"]), 1)
 
     def test_pods_are_admitted_and_denied_after_these_changes(self):
         self.gate.ensure()
