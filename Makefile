@@ -45,6 +45,11 @@ test: ## every test that needs no cluster, without and with sanitizers
 	.cmake/setup build test
 	tests/run-all
 
+.PHONY: cross
+cross: ## cross-compile for arm64 and run tests under emulation (Debian)
+	.cmake/setup build test cross
+	tests/cross/run
+
 # E2E_BIN_1_35=… and E2E_BIN_1_37=… name directories with programs that are already built. See tests/e2e/README.md.
 .PHONY: e2e
 e2e: ## test the gate in real control planes, the oldest and the newest (needs root and Go)
@@ -103,4 +108,4 @@ install: all ## install into DESTDIR and PREFIX=/usr/local
 
 .PHONY: clean
 clean: ## remove every build directory
-	rm -rf $(BUILD) build-release build-plain build-asan build-tsan build-clang build-analyzer build-fuzz
+	rm -rf $(BUILD) build-release build-plain build-asan build-tsan build-clang build-analyzer build-fuzz build-arm64
