@@ -95,11 +95,13 @@ image-root: ## make the file tree of the container image in build/image-root (ne
 ENGINE ?= docker
 # debian:bookworm-slim@sha256:…; webhook/Dockerfile has the commands that print the digest.
 BASE ?=
+# As in linux/arm64, if the image is for another architecture. The engine needs emulation for it (binfmt_misc).
+PLATFORM ?=
 .PHONY: image
 image: ## build the container image sandgate on BASE=…@sha256:… with ENGINE=docker or podman
 	@case "$(BASE)" in *@sha256:*) ;; *) \
 	    echo "make image: set BASE=debian:bookworm-slim@sha256:…; webhook/Dockerfile has the commands that print it" >&2; exit 2;; esac
-	$(ENGINE) build -f webhook/Dockerfile -t sandgate --build-arg "BASE=$(BASE)" \
+	$(ENGINE) build $(if $(PLATFORM),--platform "$(PLATFORM)" )-f webhook/Dockerfile -t sandgate --build-arg "BASE=$(BASE)" \
 	    --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
 
 .PHONY: install

@@ -57,6 +57,10 @@ class Image(unittest.TestCase):
         done = subprocess.run(["make", "-C", TESTS.parent, "image", "ENGINE=echo", "BASE=local@sha256:0"],
                               capture_output=True, text=True, check=True)
         self.assertIn("--build-arg BASE=local@sha256:0 ", done.stdout)
+        self.assertNotIn("--platform", done.stdout)
+        done = subprocess.run(["make", "-C", TESTS.parent, "image", "ENGINE=echo", "BASE=local@sha256:0", "PLATFORM=linux/arm64"],
+                              capture_output=True, text=True, check=True)
+        self.assertIn("build --platform linux/arm64 -f webhook/Dockerfile ", done.stdout)
 
     def contained(self, *command, mounts=()):
         options = [word for each in mounts for word in ("--mount", each)]
