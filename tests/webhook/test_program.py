@@ -27,6 +27,10 @@ kind: Pod
 metadata: {{name: {name}, namespace: {namespace}}}
 spec: {{containers: [{{name: app, image: "nginx:1"}}]}}
 """
+# Asks for more than acme/report declares: the network of its node, and a variable that is in no list.
+WIDE = POD.format(name="wide") + """    env: [{name: EXTRA}, {name: MORE}]
+  hostNetwork: true
+"""
 REVIEW = TESTS / "cases" / "A01-generated-name-and-namespace" / "a-generatename.json"
 GOOD = POD.format(name="good")
 BAD = BARE.format(name="bad", namespace="payments")
@@ -319,6 +323,83 @@ class Check(Case):
                       "write it as name@sha256:", out)
         self.assertTrue(out.endswith("0 admitted, 1 denied, 0 not evaluated\n"), out)
 
+    def boundary_world(self, level):
+        """Arguments: the world, in which the namespace payments has this level of the boundary."""
+        shutil.copytree(WORLD / "evidence", self.folder / "evidence")
+        path = self.folder / "evidence" / "namespaces.yaml"
+        path.write_text(path.read_text().replace(
+            "enforce: required\n", f"enforce: required\n    sandbox.runx.dev/boundary: {level}\n", 1))
+        return ("--evidence", self.folder / "evidence", "--keyring", WORLD / "keyring", "--as-of", NOW)
+
+    def test_table_shows_what_the_spec_asks_for(self):
+        out = self.assert_run(0, "check", "-f", self.write("a.yaml", WIDE), *IN_WORLD)
+        lines = out.splitlines()
+        self.assertEqual(lines[1:6], [
+            "  what the pod's own spec asks for, beside its declaration:",
+            "    environment   CONTRADICTED  syscalls      open",
+            "    filesystem    open          capabilities  open",
+            "    network       CONTRADICTED  resources     open",
+            "    egress        unknown       isolation     open"])
+        self.assertEqual(lines[6:], [
+            "    CONTRADICTED boundary.env.unlisted spec.containers[0].env[0].name: env_allowlist does not have the "
+            "variable EXTRA; remove it, or have it declared and signed",
+            "    CONTRADICTED boundary.env.unlisted spec.containers[0].env[1].name: env_allowlist does not have the "
+            "variable MORE; remove it, or have it declared and signed",
+            "    CONTRADICTED boundary.network.host spec.hostNetwork: the pod uses the network of its node; remove "
+            "hostNetwork",
+            "to hold what is open or unknown:",
+            "  boundary.env.service_links: set enableServiceLinks: false",
+            "  boundary.fs.root: set securityContext.readOnlyRootFilesystem: true, and mount a volume where the "
+            "program writes",
+            "  boundary.egress.unseen: set boundary.networkPolicies: true in its configuration",
+            "  boundary.seccomp.unset: set securityContext.seccompProfile.type: RuntimeDefault",
+            "  boundary.capability.kept: set securityContext.capabilities.drop: [ALL]",
+            "  boundary.capability.escalation: set securityContext.allowPrivilegeEscalation: false",
+            "  boundary.capability.root: set securityContext.runAsNonRoot: true, or runAsUser to another user than 0",
+            "  boundary.resources.cpu: set resources.limits.cpu",
+            "  boundary.resources.memory: set resources.limits.memory",
+            "  boundary.host.token: set automountServiceAccountToken: false, and mount no projected token or "
+            "certificate",
+            "1 admitted, 0 denied, 0 not evaluated"])
+        self.assertTrue(all(len(line) <= 80 for line in lines[1:6]))
+
+    def test_what_to_do_is_said_once_for_all_pods(self):
+        path = self.write("a.yaml", f"{GOOD}---\n{WIDE}")
+        lines = self.assert_run(0, "check", "-f", path, *IN_WORLD).splitlines()
+        self.assertEqual(len([line for line in lines if "asks for, beside" in line]), 2)
+        self.assertEqual([line for line in lines if "seccomp" in line],
+                         ["  boundary.seccomp.unset (2 places): set securityContext.seccompProfile.type: RuntimeDefault"])
+
+    def test_what_blocks_is_named_once(self):
+        world = self.boundary_world("block")
+        out = self.assert_run(1, "check", "-f", self.write("a.yaml", WIDE), *world)
+        self.assertIn("\n  boundary.network.host spec.hostNetwork: the pod uses the network of its node; remove "
+                      "hostNetwork\n", out)
+        self.assertEqual(out.count("boundary.network.host "), 1)
+        self.assertIn("\n    network       CONTRADICTED  resources     open\n", out)
+        self.assertIn("\n  boundary.fs.root: set ", out)
+
+    def test_what_was_not_read_has_no_table(self):
+        for name, level, pod in (("a.yaml", "none", WIDE), ("b.yaml", "record", BAD)):
+            world = self.boundary_world(level)
+            out = run("check", "-f", self.write(name, pod), *world)[1]
+            self.assertNotIn("asks for, beside", out)
+            self.assertNotIn("boundary", json.loads(run("check", "-f", self.folder / name, *world, "-o", "json")[1])[0])
+            shutil.rmtree(self.folder / "evidence")
+
+    def test_json_has_the_annotation_as_an_object(self):
+        path = self.write("a.yaml", WIDE)
+        got, = self.check_json(0, "-f", path, *IN_WORLD)
+        self.assertEqual(list(got)[-2:], ["packet", "boundary"])
+        answer = json.loads(self.assert_run(0, "check", "-f", path, *IN_WORLD, "-o", "review"))
+        self.assertEqual(got["boundary"], json.loads(answer["response"]["auditAnnotations"]["boundary"]))
+        self.assertEqual([(c["control"], c["state"]) for c in got["boundary"]["controls"]],
+                         [("environment", "contradicted"), ("filesystem", "open"), ("network", "contradicted"),
+                          ("egress", "unknown"), ("syscalls", "open"), ("capabilities", "open"),
+                          ("resources", "open"), ("isolation", "open")])
+        self.assertIn("\n  boundary:\n    schema: sandbox.boundary.v1\n",
+                      self.assert_run(0, "check", "-f", path, *IN_WORLD, "-o", "yaml"))
+
     def test_output_review_equals_the_answer_of_the_server(self):
         answer = json.loads(self.assert_run(0, "check", "-f", REVIEW, *IN_WORLD, "-o", "review"))
         request = json.loads(REVIEW.read_text())["request"]
@@ -381,6 +462,15 @@ class Colours(Case):
         for environment in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}):
             _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, **environment)
             self.assertNotIn("\033", shown)
+
+    def test_a_contradiction_stands_out_by_word_and_colour(self):
+        path = self.write("a.yaml", WIDE)
+        _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, NO_COLOR="")
+        self.assertIn("    environment   \033[31mCONTRADICTED\033[0m  syscalls      \033[33mopen\033[0m\r\n", shown)
+        self.assertIn("    \033[31mCONTRADICTED\033[0m boundary.network.host spec.hostNetwork: ", shown)
+        _, shown = run_on_terminal("check", "-f", path, *IN_WORLD, NO_COLOR="1")
+        self.assertNotIn("\033", shown)
+        self.assertIn("    environment   CONTRADICTED  syscalls      open\r\n", shown)
 
     def test_progress_is_shown_on_a_terminal_and_removed(self):
         good, slow = self.write("good.yaml", GOOD), self.folder / "slow.yaml"

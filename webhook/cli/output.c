@@ -107,6 +107,16 @@ void output_print(FILE *stream, enum output_colour colour, struct str s)
         fputs("\033[0m", stream);
 }
 
+int output_line(struct arena *arena, struct str s)
+{
+    struct str shown = str_present(s) ? output_visible(arena, s) : s;
+
+    if (!str_present(shown))
+        return -ENOMEM;
+    printf("%.*s\n", (int)shown.len, shown.ptr);
+    return 0;
+}
+
 struct table table_make(struct arena *arena, size_t columns)
 {
     assert(columns > 0 && columns <= TABLE_MAX_COLUMNS);

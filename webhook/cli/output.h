@@ -34,6 +34,9 @@ enum output_colour { COLOUR_PLAIN = 0, COLOUR_GOOD, COLOUR_BAD, COLOUR_WARN, COL
 /* Prints s in a colour, or plain if the stream has no colours. */
 void output_print(FILE *stream, enum output_colour colour, struct str s);
 
+/* Prints s, made visible, and a line end on standard output. -ENOMEM, also if s is absent. */
+int output_line(struct arena *arena, struct str s) __attribute__((warn_unused_result));
+
 #define TABLE_MAX_COLUMNS 12
 #define TABLE_MAX_CELLS ((size_t)10000000)
 

@@ -6,7 +6,7 @@
  * check - decides on manifests and AdmissionReviews as the gate would (gate-v1, sections 9 and 11).
  * check.c has the options and the order, check_policies.c finds the NetworkPolicies of all files
  * before the first decision, check_file.c decides on the objects of a file, check_print.c prints
- * the decisions.
+ * the decisions, check_boundary.c what the pod's own spec asks for.
  *
  * Errors     0; -ENOMEM and any other negative errno end the command. An error in a file is
  *            reported on standard error and counted, and the next file is read.
@@ -58,7 +58,8 @@ struct check {
     size_t denied;
     size_t not_evaluated;
     size_t pods_denied; /* controllers that are admitted, but whose pods will be denied */
-    size_t unreadable;  /* files, and reviews that the server would answer with 400 or 413 */
+    size_t boundary_places[BOUNDARY_CODE_COUNT]; /* of findings that are open or unknown */
+    size_t unreadable; /* files, and reviews that the server would answer with 400 or 413 */
 };
 
 /* The decision on one object. */
@@ -87,5 +88,11 @@ int check_show(struct check *check, const struct check_result *result, struct ar
     __attribute__((warn_unused_result));
 /* Prints the list (json, yaml), or the last line of the table. */
 int check_show_end(struct check *check, struct arena *arena) __attribute__((warn_unused_result));
+/* check_boundary.c: the states of the eight controls, and what contradicts the declaration. The
+ * rest is counted, and check_show_remedies() says what to do about it. */
+int check_show_boundary(struct check *check, const struct decision *decision, struct arena *arena)
+    __attribute__((warn_unused_result, nonnull));
+int check_show_remedies(const struct check *check, struct arena *arena)
+    __attribute__((warn_unused_result, nonnull));
 
 #endif

@@ -44,6 +44,19 @@ static void add_member(struct buffer *b, struct str name, struct str text)
     buffer_add_json(b, text);
 }
 
+/* What the pod's own spec asks for, as the audit annotation has it; only where it was read. */
+static int add_boundary(struct buffer *b, const struct decision *d, struct arena *arena)
+{
+    struct str text = {0};
+    int r = d->boundary_read ? boundary_write(&d->boundary, arena, &text) : 0;
+
+    if (r == 0 && d->boundary_read) {
+        buffer_add(b, STR(",\"boundary\":"));
+        buffer_add(b, text);
+    }
+    return r;
+}
+
 static int list_add(struct check *check, const struct check_result *result, struct arena *arena)
 {
     const struct decision *d = result->decision;
@@ -71,18 +84,9 @@ static int list_add(struct check *check, const struct check_result *result, stru
     }
     buffer_add(b, STR("],\"packet\":"));
     buffer_add(b, d->planned ? d->plan.packet : STR("null"));
+    r = add_boundary(b, d, arena);
     buffer_add_char(b, '}');
-    return b->error;
-}
-
-static int print_line(struct arena *arena, struct str text)
-{
-    struct str shown = output_visible(arena, text);
-
-    if (!str_present(shown))
-        return -ENOMEM;
-    printf("%.*s\n", (int)shown.len, shown.ptr);
-    return 0;
+    return r == 0 ? b->error : r;
 }
 
 /* `payments/Pod/report-0: denied (blocked)  pod.yaml:12` */
@@ -133,14 +137,14 @@ static int print_findings(const struct decision *d, struct arena *arena)
         const struct answer_row *row = &rows.items[i];
         bool placed = row->place.len > 0;
 
-        r = print_line(arena, arena_format(arena, "  %.*s%s%.*s: %.*s%s%s", (int)row->code.len,
-                                           row->code.ptr, placed ? " " : "", (int)row->place.len,
-                                           placed ? row->place.ptr : "", (int)row->message.len,
-                                           row->message.ptr, row->hint != NULL ? "; " : "",
-                                           row->hint != NULL ? row->hint : ""));
+        r = output_line(arena, arena_format(arena, "  %.*s%s%.*s: %.*s%s%s", (int)row->code.len,
+                                            row->code.ptr, placed ? " " : "", (int)row->place.len,
+                                            placed ? row->place.ptr : "", (int)row->message.len,
+                                            row->message.ptr, row->hint != NULL ? "; " : "",
+                                            row->hint != NULL ? row->hint : ""));
     }
     return r == 0 && str_present(also)
-               ? print_line(arena, arena_format(arena, "  %.*s", (int)also.len, also.ptr))
+               ? output_line(arena, arena_format(arena, "  %.*s", (int)also.len, also.ptr))
                : r;
 }
 
@@ -151,7 +155,7 @@ static int print_advice(const struct decision *d, struct arena *arena)
 
     if (r != 0 || !str_present(advice))
         return r;
-    return print_line(
+    return output_line(
         arena, arena_format(arena, "  the plan would be ready: %.*s", (int)advice.len, advice.ptr));
 }
 
@@ -165,28 +169,30 @@ static int print_warnings(const struct decision *d, struct arena *arena)
         printf("  ");
         output_print(stdout, COLOUR_WARN, STR("warning"));
         printf(": ");
-        r = print_line(arena, warnings[i]);
+        r = output_line(arena, warnings[i]);
     }
     return r;
 }
 
-static int table_show(const struct check_result *result, struct arena *arena)
+static int table_show(struct check *check, const struct check_result *result, struct arena *arena)
 {
     const struct decision *d = result->decision;
     int r = print_head(result, arena);
 
     /* here a label could change the decision */
     if (r == 0 && d->namespace_unseen && d->outcome == OUTCOME_UNMANAGED)
-        r = print_line(arena,
-                       arena_format(arena,
-                                    "  note: the evidence has no Namespace %.*s; it is "
-                                    "treated as one without labels",
-                                    (int)result->namespace_name.len, result->namespace_name.ptr));
+        r = output_line(arena,
+                        arena_format(arena,
+                                     "  note: the evidence has no Namespace %.*s; it is "
+                                     "treated as one without labels",
+                                     (int)result->namespace_name.len, result->namespace_name.ptr));
     /* findings of admitted objects are in the warnings, unless an exemption waives them */
     if (r == 0 && !d->allowed)
         r = print_findings(d, arena);
     if (r == 0 && !d->allowed)
         r = print_advice(d, arena);
+    if (r == 0 && d->boundary_read)
+        r = check_show_boundary(check, d, arena);
     return r == 0 ? print_warnings(d, arena) : r;
 }
 
@@ -213,7 +219,7 @@ int check_show(struct check *check, const struct check_result *result, struct ar
         return r;
     case CHECK_OUTPUT_TABLE:
     default:
-        return table_show(result, arena);
+        return table_show(check, result, arena);
     }
 }
 
@@ -243,9 +249,11 @@ int check_show_end(struct check *check, struct arena *arena)
     if (check->output == CHECK_OUTPUT_REVIEW)
         return 0;
     if (check->output == CHECK_OUTPUT_TABLE) {
-        if (check->admitted + check->denied > 0)
+        int r = check_show_remedies(check, arena);
+
+        if (r == 0 && check->admitted + check->denied > 0)
             print_sums(check);
-        return 0;
+        return r;
     }
     buffer_add(&check->list, check->list.len > 0 ? STR("]") : STR("[]"));
     list = buffer_text(&check->list);
