@@ -274,7 +274,7 @@ class Evidence(Case):
         arguments = ("evidence", "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring",
                      "--as-of", NOW)
         out = self.assert_run(0, *arguments)
-        self.assertRegex(out, r"(?m)^NAMESPACE +NAME +KIND +STATE +AGE +ENDS +SIGNED BY +WORKLOAD +REASON$")
+        self.assertRegex(out, r"(?m)^NAMESPACE +NAME +KIND +STATE +AGE +ENDS +SIGNED BY +WORKLOAD +HOLD +MOUNTS +REASON$")
         self.assertRegex(out, r"(?m)^sandgate-system +acme-report-1\.4\.0 +SandboxRequirements "
                               r"+valid +1d +2026-03-30T12:00:00Z +release-2026,security-2026 +acme/report@1\.4\.0$")
         self.assertRegex(out, r"(?m)^payments +acme-old-1\.0\.0 .* stale +50d .*too old for a plan$")
@@ -294,6 +294,33 @@ class Evidence(Case):
         self.assertEqual(listed("2026-03-27T12:00:00Z")["acme-report-1.4.0"], "2026-03-30T12:00:00Z")
         self.assertEqual(listed("2026-03-30T12:00:00Z")["acme-report-1.4.0"], "2026-03-30T12:00:00Z")
         self.assertNotIn("acme-report-1.4.0", listed("2026-03-30T12:00:01Z"))
+
+    def test_what_a_baseline_asks_of_the_boundary_is_listed(self):
+        os.mkdir(self.folder / "e")
+        os.mkdir(self.folder / "keyring")
+        openssl("genpkey", "-algorithm", "ED25519", "-out", self.folder / "security.pem")
+        openssl("pkey", "-in", self.folder / "security.pem", "-pubout", "-out", self.folder / "keyring" / "security.pem")
+        for name, boundary in (("both", "{hold: [syscalls, egress], mounts: [/tmp, \"/a,\\tb\"]}"), ("empty", "{mounts: []}"),
+                               ("hold", "{hold: [network]}"), ("plain", "{}")):
+            path = self.write(f"{name}.yaml", "apiVersion: sandbox.runx.dev/v1\nkind: SandboxBaseline\nbaseline: {}\n"
+                              f"boundary: {boundary}\n")
+            self.write(f"e/{name}.yaml", self.assert_run(0, "sign", "--key", self.folder / "security.pem",
+                                                         "--name", name, "--namespace", "n", path))
+        arguments = ("evidence", "--evidence", self.folder / "e", "--keyring", self.folder / "keyring", "--as-of", NOW)
+        listed = {item["name"]: [item[key] for key in ("state", "hold", "mounts")]
+                  for item in json.loads(self.assert_run(0, *arguments, "-o", "json"))}
+        self.assertEqual(listed, {"both": ["valid", ["egress", "syscalls"], ["/tmp", "/a,\tb"]],
+                                  "empty": ["valid", [], []], "hold": ["valid", ["network"], None],
+                                  "plain": ["valid", [], None]})
+        lines = self.assert_run(0, *arguments).splitlines()
+        self.assertRegex(lines[0], " SIGNED BY +WORKLOAD +HOLD +MOUNTS +REASON$")
+        self.assertRegex(lines[1], r"^n +both .* security +egress,syscalls +/tmp,/a,\\u\{9\}b *$")
+        self.assertRegex(lines[2], "^n +empty .* security +none *$")
+        self.assertRegex(lines[3], "^n +hold .* security +network *$")
+        self.assertRegex(lines[4], "^n +plain .* security *$")
+        first = json.loads(self.assert_run(0, "evidence", "--evidence", WORLD / "evidence", "--keyring", WORLD / "keyring",
+                                           "-o", "json"))
+        self.assertEqual({item["kind"] for item in first if "hold" in item}, {"SandboxBaseline"})
 
     def test_invalid_evidence_has_a_reason(self):
         os.mkdir(self.folder / "keyring")

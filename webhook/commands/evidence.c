@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "k8s/evidence/evidence.h"
+#include "k8s/policy/boundary_level.h"
 #include "k8s/policy/names.h"
 #include "planner/base/buffer.h"
+#include "planner/base/tree.h"
 #include "webhook/answer/answer.h"
 #include "webhook/cli/known.h"
 #include "webhook/cli/output.h"
@@ -124,6 +126,41 @@ static struct str subject_of(const struct evidence *evidence)
     return str_present(evidence->image_digest) ? evidence->image_digest : STR("");
 }
 
+/* The controls that a baseline holds, in the order of the contract. */
+static struct str hold_text(const struct evidence *evidence, struct arena *arena)
+{
+    struct str text = STR("");
+
+    for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
+        enum boundary_control control = (enum boundary_control)i;
+
+        if ((evidence->boundary_hold & boundary_control_bit(control)) == 0)
+            continue;
+        text = arena_format(arena, "%.*s%s%s", (int)text.len, text.ptr, text.len > 0 ? "," : "",
+                            boundary_control_text(control));
+        if (!str_present(text))
+            return text;
+    }
+    return text;
+}
+
+/* Where a baseline admits writable mounts; `none` is an empty list, which admits nothing. */
+static struct str mounts_text(const struct evidence *evidence, struct arena *arena)
+{
+    struct buffer b = buffer_make(arena, EVIDENCE_MAX_DOCUMENT_BYTES);
+    const cJSON *mount = NULL;
+
+    if (evidence->boundary_mounts == NULL)
+        return STR("");
+    cJSON_ArrayForEach(mount, evidence->boundary_mounts)
+    {
+        if (b.len > 0)
+            buffer_add_char(&b, ',');
+        buffer_add(&b, tree_text(mount));
+    }
+    return b.len > 0 || b.error != 0 ? buffer_text(&b) : STR("none");
+}
+
 /* Why it is not valid; or, for valid evidence, that it is too old for the planner. */
 static struct str reason_of(const struct evidence *evidence, const struct policy *policy,
                             struct moment now, struct arena *arena)
@@ -171,6 +208,8 @@ static void table_add_evidence(struct table *table, const struct evidence *evide
         {.text = end != NULL ? end_text(evidence, policy, end) : (struct str){0}},
         {.text = key_ids_text(evidence, arena)},
         {.text = subject_of(evidence)},
+        {.text = hold_text(evidence, arena)},
+        {.text = mounts_text(evidence, arena)},
         {.text = reason_of(evidence, policy, now, arena)},
     };
 
@@ -181,6 +220,33 @@ static void add_member(struct buffer *b, struct str name, struct str text)
 {
     buffer_add(b, name);
     buffer_add_json(b, text);
+}
+
+static void json_add_boundary(struct buffer *b, const struct evidence *evidence)
+{
+    const cJSON *mount = NULL;
+    bool first = true;
+
+    buffer_add(b, STR(",\"hold\":["));
+    for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
+        enum boundary_control control = (enum boundary_control)i;
+
+        if ((evidence->boundary_hold & boundary_control_bit(control)) == 0)
+            continue;
+        buffer_add_format(b, "%s\"%s\"", first ? "" : ",", boundary_control_text(control));
+        first = false;
+    }
+    buffer_add(b, STR("],\"mounts\":"));
+    buffer_add(b, evidence->boundary_mounts != NULL ? STR("[") : STR("null"));
+    if (evidence->boundary_mounts == NULL)
+        return;
+    cJSON_ArrayForEach(mount, evidence->boundary_mounts)
+    {
+        if (mount != evidence->boundary_mounts->child)
+            buffer_add_char(b, ',');
+        buffer_add_json(b, tree_text(mount));
+    }
+    buffer_add_char(b, ']');
 }
 
 static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
@@ -211,7 +277,10 @@ static void json_add_evidence(struct buffer *b, const struct evidence *evidence,
             buffer_add_char(b, ',');
         buffer_add_json(b, evidence->key_ids.items[i]);
     }
-    buffer_add(b, STR("]}"));
+    buffer_add_char(b, ']');
+    if (evidence->kind == EVIDENCE_BASELINE)
+        json_add_boundary(b, evidence);
+    buffer_add_char(b, '}');
 }
 
 /* Valid, and ends within the time in which the gate warns. */
@@ -263,7 +332,8 @@ static int list_table(const struct snapshot *snapshot, const struct evidence_lin
     const struct table_cell head[] = {
         {.text = STR("NAMESPACE")}, {.text = STR("NAME")},     {.text = STR("KIND")},
         {.text = STR("STATE")},     {.text = STR("AGE")},      {.text = STR("ENDS")},
-        {.text = STR("SIGNED BY")}, {.text = STR("WORKLOAD")}, {.text = STR("REASON")},
+        {.text = STR("SIGNED BY")}, {.text = STR("WORKLOAD")}, {.text = STR("HOLD")},
+        {.text = STR("MOUNTS")},    {.text = STR("REASON")},
     };
     struct table table = table_make(arena, sizeof(head) / sizeof(head[0]));
 
