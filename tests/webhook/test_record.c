@@ -101,7 +101,7 @@ Test(record, every_captured_review_has_the_expected_line)
     snapshot_unref(snapshot);
 }
 
-/* Values that are text in the audit log are JSON in the line. */
+/* Values that are text in the audit log are JSON in the line; what was not read is in neither. */
 Test(record, has_the_values_of_the_audit_annotations)
 {
     static const struct {
@@ -114,6 +114,7 @@ Test(record, has_the_values_of_the_audit_annotations)
         {"findings", "findings", true},    {"evidence", "evidence", false},
         {"exemption", "exemption", false}, {"violations", "violations", false},
         {"subject", "subject", false},     {"error", "error", false},
+        {"boundary", "boundary", true},
     };
     struct snapshot *snapshot = cases_world(TESTS_DIR "/cases/world/gate.yaml", NULL, NULL);
     cleanup_arena struct arena arena = {0};
@@ -227,6 +228,34 @@ Test(record, is_within_its_limits)
 }
 
 /* `count` characters that take six bytes each in the line. */
+/* The object follows `findings`; a pod that was not read has none. */
+Test(record, has_the_reading_of_the_boundary)
+{
+    static const struct {
+        const char *file, *begin;
+    } rows[] = {
+        {"01-create-pod.json",
+         ",\"boundary\":{\"schema\":\"sandbox.boundary.v1\",\"read\":\"pod spec at admission\","
+         "\"applied\":false,\"controls\":[{\"control\":\"environment\",\"state\":\"open\","
+         "\"findings\":[{\"code\":\"boundary.env.service_links\","
+         "\"place\":\"spec.enableServiceLinks\"}]},"},
+        {"28-create-pod-unmanaged.json", NULL},
+    };
+    struct snapshot *snapshot = cases_world(TESTS_DIR "/cases/world/gate.yaml", NULL, NULL);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cleanup_arena struct arena arena = {0};
+        struct exchange e = captured(&arena, snapshot, rows[i].file);
+        struct str line = line_of(&arena, &e);
+
+        cr_assert_eq(str_contains(line, STR("\"boundary\":")), rows[i].begin != NULL, "%s",
+                     rows[i].file);
+        cr_assert(rows[i].begin == NULL || str_contains(line, str_of(rows[i].begin)), "%.*s",
+                  (int)line.len, line.ptr);
+    }
+    snapshot_unref(snapshot);
+}
+
 static struct str odd_text(struct arena *arena, size_t count)
 {
     char *text = arena_alloc(arena, count + 1, 1);

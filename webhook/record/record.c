@@ -158,6 +158,8 @@ static void write_decision(struct record_text *line, const struct record *record
         record_add_raw(line, "packet", annotation(record, "packet"));
         record_add_raw(line, "packetTruncated", annotation(record, "packet-truncated"));
     }
+    if (omitted < OMIT_LISTS)
+        record_add_raw(line, "boundary", annotation(record, "boundary"));
     if (omitted < OMIT_INPUT)
         record_add_raw(line, "input", annotation(record, "input"));
     for (size_t i = 0; i < sizeof(text_parts) / sizeof(text_parts[0]); i++)

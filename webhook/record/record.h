@@ -25,6 +25,8 @@
  *   packet, packetSha256, packetTruncated (only true), input
  *                 as the audit annotations `packet`, `packet-sha256`, `packet-truncated`, `input`
  *                 of gate-v1, section 7, but as JSON, not as text
+ *   boundary      what the pod's own spec asks for beside its declaration: the audit annotation of
+ *                 that name, as JSON; only if the spec was read
  *   evidence, exemption, violations, error, subject
  *                 the audit annotations of those names, as text
  *   expiring      [{kind, name, endsAt}]: documents in use that end within 72 hours; only if there
@@ -35,7 +37,7 @@
  *   caller        "verified" or "unverified": whether the client has an accepted certificate
  *   shortened     only true: a text was cut, or a list is incomplete. If the line would be longer
  *                 than RECORD_MAX_BYTES, members are left out: input, then packet and findings,
- *                 then groups and images. Limits of audit annotations are not marked here
+ *                 then boundary, groups and images. Limits of audit annotations are not marked here
  *
  * Never contains a value of an environment variable or a token. Control characters and
  * bidirectional controls of outside text are written as \u escapes, so that nobody can forge a line
