@@ -31,6 +31,22 @@
     "\"warnings\":[\"sandgate: ends at 2026-03-02T00:00:00Z, sign it anew before: evidence "       \
     "n/e\"]}"
 
+/* What the pod's own spec asks for, as a member of a record; with the states of two controls. */
+#define OTHER_CONTROLS                                                                             \
+    ",{\"control\":\"network\",\"state\":\"held\",\"findings\":[]}"                                \
+    ",{\"control\":\"egress\",\"state\":\"unknown\",\"findings\":[{\"code\":"                      \
+    "\"boundary.egress.unseen\",\"place\":\"\"}]}"                                                 \
+    ",{\"control\":\"syscalls\",\"state\":\"held\",\"findings\":[]}"                               \
+    ",{\"control\":\"capabilities\",\"state\":\"open\",\"findings\":[{\"code\":\"new\"}]}"         \
+    ",{\"control\":\"resources\",\"state\":\"held\",\"findings\":[]}"                              \
+    ",{\"control\":\"isolation\",\"state\":\"held\",\"findings\":[]}"
+#define BOUNDARY(environment, filesystem)                                                          \
+    "{\"schema\":\"sandbox.boundary.v1\",\"applied\":false,\"controls\":["                         \
+    "{\"control\":\"environment\",\"state\":\"" environment                                        \
+    "\",\"findings\":[{\"code\":\"boundary.env.unlisted\",\"place\":\"p\"}]},"                     \
+    "{\"control\":\"filesystem\",\"state\":\"" filesystem "\",\"findings\":[]}" OTHER_CONTROLS     \
+    "]}"
+
 static enum event_kind kind_of(const char *text, size_t *ret_count)
 {
     cleanup_arena struct arena arena = {0};
@@ -141,6 +157,64 @@ Test(event, findings_over_the_limit_are_counted)
     cr_assert_eq(event_read(buffer_text(&b), &arena, &events, &kind), 0);
     cr_assert_eq(events.items[0].finding_count, EVENT_MAX_FINDINGS);
     cr_assert_eq(events.items[0].findings_left_out, 3);
+}
+
+/* The text as a string in JSON, as an annotation has it. */
+static struct str quoted(struct arena *arena, struct str text)
+{
+    struct buffer b = buffer_make(arena, 64 * 1024);
+
+    buffer_add_json(&b, text);
+    return buffer_text(&b);
+}
+
+/* From both logs alike. What cannot be understood is broken, so that nobody takes it for clean; a
+ * state that is better than its finding is not believed. */
+Test(event, has_the_reading_of_the_boundary)
+{
+    static const struct {
+        const char *json;
+        enum event_boundary_state state;
+        const char *states;
+    } rows[] = {
+        {BOUNDARY("contradicted", "held"), EVENT_BOUNDARY_READ, "41121311"},
+        {BOUNDARY("held", "open"), EVENT_BOUNDARY_READ, "43121311"},
+        {BOUNDARY("held", "odd"), EVENT_BOUNDARY_BROKEN, "00000000"},
+        {BOUNDARY("held", "unread"), EVENT_BOUNDARY_BROKEN, "00000000"},
+        {"{\"schema\":\"sandbox.boundary.v1\",\"controls\":[]}", EVENT_BOUNDARY_BROKEN, "00000000"},
+        {"{\"schema\":\"sandbox.boundary.v2\"}", EVENT_BOUNDARY_BROKEN, "00000000"},
+        {"[1]", EVENT_BOUNDARY_BROKEN, "00000000"},
+        {"\"x\"", EVENT_BOUNDARY_BROKEN, "00000000"},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *json = rows[i / 2].json;
+        cleanup_arena struct arena arena = {0};
+        struct str text =
+            i % 2 == 0 ? arena_format(&arena,
+                                      "{\"schema\":\"sandgate.decision.v1\",\"allowed\":true,"
+                                      "\"outcome\":\"ready\",\"boundary\":%s}",
+                                      json)
+                       : arena_format(&arena, HEAD OURS ",\"h/boundary\":%s}}",
+                                      quoted(&arena, str_of(json)).ptr);
+        enum event_kind kind = EVENT_BLANK;
+        struct events events = {.count = 0};
+        const struct event_boundary *b = &events.items[0].boundary;
+        char states[BOUNDARY_CONTROL_COUNT + 1] = "";
+
+        cr_assert_eq(event_read(text, &arena, &events, &kind), 0);
+        cr_assert_eq(events.count, 1);
+        for (int k = 0; k < BOUNDARY_CONTROL_COUNT; k++)
+            states[k] = (char)('0' + (int)b->states[k]);
+        cr_assert_eq(b->state, rows[i / 2].state, "%s", json);
+        cr_assert_str_eq(states, rows[i / 2].states, "%s", json);
+        cr_assert_eq(b->codes, b->state == EVENT_BOUNDARY_READ
+                                   ? event_boundary_bit(BOUNDARY_CODE_ENV_UNLISTED) |
+                                         event_boundary_bit(BOUNDARY_CODE_EGRESS_UNSEEN)
+                                   : 0);
+        cr_assert(str_equal(events.items[0].boundary_json,
+                            b->state == EVENT_BOUNDARY_READ ? str_of(json) : (struct str){0}));
+    }
 }
 
 #define USED                                                                                       \
@@ -307,6 +381,8 @@ static void sweep(const char *text)
 Test(event, every_allocation_fails_once)
 {
     sweep(RECORD);
+    sweep("{\"schema\":\"sandgate.decision.v1\",\"allowed\":false,\"outcome\":\"refused\","
+          "\"boundary\":" BOUNDARY("held", "open") "}");
     sweep(HEAD OURS ",\"h/packet\":\"{\\\"hardening_profile\\\":{}}\",\"h/packet-sha256\":\"x\","
                     "\"h/input\":\"{\\\"workload\\\":{\\\"image_digest\\\":\\\"x\\\"}}\","
                     "\"h/findings\":\"[{\\\"code\\\":\\\"c\\\"}]\"},"

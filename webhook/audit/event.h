@@ -18,7 +18,9 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "k8s/boundary/boundary.h"
 #include "planner/base/arena.h"
 #include "planner/base/list.h"
 #include "planner/base/moment.h"
@@ -62,6 +64,26 @@ struct event_expiry {
 
 #define EVENT_MAX_EXPIRIES 4
 
+enum event_boundary_state {
+    EVENT_BOUNDARY_NONE = 0, /* the pod's own spec was not read */
+    EVENT_BOUNDARY_READ,
+    EVENT_BOUNDARY_BROKEN, /* the log has a reading that cannot be understood */
+};
+
+/* What the pod's own spec asked for beside its declaration (boundary-v1). */
+struct event_boundary {
+    enum event_boundary_state state;
+    enum boundary_state states[BOUNDARY_CONTROL_COUNT]; /* BOUNDARY_UNREAD unless it was read */
+    uint64_t codes;                                     /* a set: event_boundary_bit() */
+};
+
+static inline uint64_t event_boundary_bit(enum boundary_code code)
+{
+    return UINT64_C(1) << code;
+}
+
+_Static_assert(BOUNDARY_CODE_COUNT <= 64, "event_boundary.codes has a bit for each code");
+
 struct event {
     enum event_kind kind; /* EVENT_AUDIT or EVENT_RECORD */
     struct str webhook;   /* its name in the audit log; absent in a record */
@@ -90,6 +112,8 @@ struct event {
     bool packet_truncated;
     struct str input; /* compact JSON; absent without a plan, or where it was too large */
     const cJSON *input_tree;
+    struct event_boundary boundary;
+    struct str boundary_json; /* compact JSON; absent unless it was read */
     struct str evidence;
     struct str exemption;
     struct str violations;

@@ -183,6 +183,20 @@ static int take_annotations(const cJSON *annotations, struct arena *arena, struc
     return r == 0 ? event_take_findings(findings, event->packet_tree, arena, event) : r;
 }
 
+static int take_boundary(const cJSON *annotations, struct arena *arena, struct event *event)
+{
+    struct str text = annotation(annotations, event->webhook, "boundary");
+    const cJSON *tree = NULL;
+    int r = str_present(text) ? event_read_inner(text, arena, &tree) : 0;
+
+    if (r < 0 || !str_present(text))
+        return r;
+    event_take_boundary(tree, event);
+    if (event->boundary.state == EVENT_BOUNDARY_READ)
+        event->boundary_json = text;
+    return 0;
+}
+
 static int take_hook(const cJSON *tree, struct str webhook, struct arena *arena,
                      struct event *event)
 {
@@ -201,6 +215,8 @@ static int take_hook(const cJSON *tree, struct str webhook, struct arena *arena,
     };
     take_time(tree, event);
     r = take_annotations(annotations, arena, event);
+    if (r == 0)
+        r = take_boundary(annotations, arena, event);
     /* a name made from generateName is not in objectRef: the gate saw it, and `subject` has it */
     if (tree_get_text(tree_get(tree, "objectRef"), "name").len == 0 &&
         str_equal(event->operation, STR("create")))

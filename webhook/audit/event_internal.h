@@ -19,6 +19,9 @@ int event_of_audit(const cJSON *tree, struct arena *arena, struct events *events
 int event_of_record(const cJSON *tree, struct arena *arena, struct events *events,
                     enum event_kind *ret_kind) __attribute__((warn_unused_result));
 
+/* event_boundary.c: tree may be NULL, where a reading is there and cannot be parsed. */
+void event_take_boundary(const cJSON *tree, struct event *event) __attribute__((nonnull(2)));
+
 /* event_parts.c */
 /* Whether that is an outcome of gate-v1, section 7. */
 bool event_outcome_known(struct str outcome);

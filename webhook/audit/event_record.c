@@ -38,6 +38,7 @@ const struct document_shape event_record_shape[] = {{.key = "time"},
                                                     {.key = "packetSha256"},
                                                     {.key = "packetTruncated"},
                                                     {.key = "input", .whole = true},
+                                                    {.key = "boundary", .whole = true},
                                                     {.key = "evidence"},
                                                     {.key = "exemption"},
                                                     {.key = "violations"},
@@ -105,6 +106,16 @@ static int take_plan(const cJSON *tree, struct arena *arena, struct event *event
     return r;
 }
 
+static int take_boundary(const cJSON *boundary, struct arena *arena, struct event *event)
+{
+    if (boundary == NULL)
+        return 0;
+    event_take_boundary(boundary, event);
+    return event->boundary.state == EVENT_BOUNDARY_READ
+               ? event_write_tree(boundary, arena, &event->boundary_json)
+               : 0;
+}
+
 /* Entries that cannot be read, and those beyond the limit, are ignored: the gate writes at most
  * two. */
 static void take_expiring(const cJSON *list, struct event *event)
@@ -169,6 +180,8 @@ int event_of_record(const cJSON *tree, struct arena *arena, struct events *event
         r = take_levels(tree_get(tree, "levels"), arena, event);
     if (r == 0)
         r = take_plan(tree, arena, event);
+    if (r == 0)
+        r = take_boundary(tree_get(tree, "boundary"), arena, event);
     if (r == 0)
         r = event_take_texts(tree_get(tree, "images"), EVENT_MAX_IMAGES, arena, &event->images);
     if (r == 0)
