@@ -3,8 +3,8 @@
 #define WEBHOOK_REPORT_JSON_H
 
 /*
- * json - writes JSON that is safe to print: no control or bidirectional-control character reaches a
- * terminal, and no `<` can open a tag in a page.
+ * json - what the writers of JSON share (safe.c): JSON that is safe to print. No control or
+ * bidirectional-control character reaches a terminal, and no `<` can open a tag in a page.
  *
  * Errors     sticky in the buffer.
  */
@@ -13,5 +13,7 @@
 
 /* s as a JSON string. */
 void report_add_safe(struct buffer *b, struct str s);
+/* JSON that is already written, with the same escapes inside its strings. */
+void report_add_safe_json(struct buffer *b, struct str json);
 
 #endif
