@@ -191,6 +191,19 @@ class Configuration(unittest.TestCase):
                        "maxConnections": 1024, "threads": 0, "deadlineMarginMilliseconds": 500},
             "decisionLog": {"path": "-", "allowed": False}, "drainSeconds": 15})
 
+    def test_what_becomes_of_the_spec_of_pods(self):
+        found = configuration(made({"config": {"defaults": {"boundary": "warn"}, "floor": {"boundary": "record"}}}))
+        self.assertEqual(found["defaults"], {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn",
+                                             "boundary": "warn"})
+        self.assertEqual(found["floor"], {"enforce": "none", "warn": "none", "audit": "none", "boundary": "record"})
+        found = configuration(made({"config": {"defaults": {"boundary": "none"}, "floor": {"boundary": "block"}}}))
+        self.assertEqual((found["defaults"]["boundary"], found["floor"]["boundary"]), ("none", "block"))
+
+    def test_the_default_of_the_spec_of_pods_is_not_written_for_gates_that_do_not_know_the_key(self):
+        found = configuration(made({"config": {"defaults": {"boundary": "record"}, "floor": {"boundary": "none"}}}))
+        self.assertNotIn("boundary", found["defaults"])
+        self.assertNotIn("boundary", found["floor"])
+
     def test_values_are_written_unambiguously(self):
         text = made({"config": {"evidence": {"audience": "yes"}, "exempt": {"users": ["1e3", "a <b>", "\u2028"]}}})[
             "ConfigMap", "sandgate-config"]["data"]["gate.yaml"]
@@ -639,6 +652,12 @@ class Webhooks(unittest.TestCase):
             self.assertEqual(list(found)[-1], "advisory.sandbox.runx.dev")
             self.assertEqual(len(found), 5)
 
+    def test_levels_of_the_spec_of_pods_change_no_entry_and_not_the_test(self):
+        for level in ("none", "record", "warn", "block"):
+            items = made({"config": {"defaults": {"boundary": level}, "floor": {"boundary": level}}})
+            self.assertEqual(entries(items), entries(made()), level)
+            self.assertIn(("Job", TEST), items, level)
+
     def test_values_are_added_to_the_entries(self):
         more = {"webhook": {"failurePolicy": "Ignore", "timeoutSeconds": 7, "excludeNamespaces": ["a"],
                             "templates": {"timeoutSeconds": 3}, "advisoryFailurePolicy": "Fail",
@@ -910,6 +929,9 @@ class Rejections(unittest.TestCase):
                 ({"replicaCount": "2"}, "at '/replicaCount': got string, want integer"),
                 ({"image": {"digest": "abc"}}, "at '/image/digest'"),
                 ({"config": {"defaults": {"enforce": "always"}}}, "at '/config/defaults/enforce'"),
+                ({"config": {"defaults": {"boundary": "required"}}}, "at '/config/defaults/boundary'"),
+                ({"config": {"floor": {"boundary": "annotated"}}}, "at '/config/floor/boundary'"),
+                ({"config": {"floor": {"boundary": None}}}, "at '/config/floor': missing property 'boundary'"),
                 ({"config": {"listen": {}}}, "at '/config': additional properties 'listen' not allowed"),
                 ({"config": {"keyring": {"kinds": {"Sandbox": {}}}}}, "additional properties 'Sandbox' not allowed"),
                 ({"keyring": {"keys": {"-x": KEY}}}, "at '/keyring/keys'"),

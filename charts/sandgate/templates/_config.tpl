@@ -44,9 +44,16 @@ defaults:
 {{- range $key := list "enforce" "warn" "audit" "controllers" }}
   {{ $key }}: {{ get $config.defaults $key | toRawJson }}
 {{- end }}
+{{- /* Gates of the version before do not know this key and the one below: neither is written where it changes nothing. */}}
+{{- if ne $config.defaults.boundary "record" }}
+  boundary: {{ $config.defaults.boundary | toRawJson }}
+{{- end }}
 floor:
 {{- range $key := list "enforce" "warn" "audit" }}
   {{ $key }}: {{ get $config.floor $key | toRawJson }}
+{{- end }}
+{{- if ne $config.floor.boundary "none" }}
+  boundary: {{ $config.floor.boundary | toRawJson }}
 {{- end }}
 exempt:
 {{- range $key := list "namespaces" "users" "runtimeClasses" }}
