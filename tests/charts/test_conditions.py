@@ -32,6 +32,10 @@ NAMESPACES = {
     "warn-and-audit": {"warn": "required", "audit": "required"},
     "none-but-warn": {"enforce": "none", "warn": "required"},
     "all-required": {"enforce": "required", "warn": "required", "audit": "required"},
+    "boundary-block": {"boundary": "block"},
+    "boundary-misspelt": {"boundary": "blok"},
+    "boundary-and-warn": {"boundary": "block", "warn": "required"},
+    "boundary-and-enforce": {"boundary": "none", "enforce": "required"},
 }
 
 
@@ -173,7 +177,8 @@ class DefaultConditions(Conditions):
                 "enforce-none": None, "enforce-annotated": None, "warn-annotated": None,
                 "enforce-required": required, "enforce-misspelt": required, "all-required": required,
                 "warn-required": warn, "none-but-warn": warn, "warn-and-audit": warn,
-                "audit-required": audit}.items():
+                "audit-required": audit, "boundary-block": None, "boundary-misspelt": None,
+                "boundary-and-warn": warn, "boundary-and-enforce": required}.items():
             with self.subTest(namespace):
                 self.assertEqual(self.asked_on_create(namespace), pods(entry=entry) if entry else [])
                 self.assertEqual(self.asked_on_create(namespace, annotations=MANAGED), pods())
@@ -367,7 +372,8 @@ class GateGone(Conditions):
         self.assertIn(f'failed calling webhook "{entry}"', str(caught.exception))
 
     def test_fail_and_ignore(self):
-        for namespace in ("plain", "enforce-none", "enforce-annotated", "warn-required", "audit-required"):
+        for namespace in ("plain", "enforce-none", "enforce-annotated", "warn-required", "audit-required", "boundary-block",
+                          "boundary-misspelt"):
             with self.subTest(namespace):
                 self.create_pod(namespace)
                 self.create_controller("Deployment", namespace, annotations=MANAGED)
