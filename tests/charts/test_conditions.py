@@ -76,6 +76,17 @@ CONTROLLERS = {
 }
 
 
+MUTABLE_TEMPLATES = [kind for kind in CONTROLLERS if kind != "Job"]
+
+
+def in_template(kind, change):
+    """A change of the pod template of an object of this kind."""
+    around = {"PodTemplate": ["template"], "CronJob": ["template", "spec", "jobTemplate", "spec"]}
+    for key in around.get(kind, ["template", "spec"]):
+        change = {key: change}
+    return change
+
+
 class Conditions(unittest.TestCase):
     OPTIONS = ()
 
@@ -279,33 +290,71 @@ class DefaultConditions(Conditions):
                     self.assertEqual(self.create_controller(kind, namespace)[1], pods(entry=expected, what=kind))
 
     def test_only_relevant_changes_of_templates_are_sent(self):
-        for kind, where in (("Deployment", ("spec", "template")), ("PodTemplate", ("template",)),
-                            ("CronJob", ("spec", "jobTemplate", "spec", "template"))):
-            def nested(change, where=where):
-                for key in reversed(where):
-                    change = {key: change}
-                return change
-
+        for kind in MUTABLE_TEMPLATES:
             with self.subTest(kind):
                 path, _ = self.create_controller(kind, annotations=MANAGED)
                 expected = pods("UPDATE", "templates.sandbox.runx.dev", kind)
                 main = {"name": "main", "image": IMAGE}
-                restart = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "now"}}}
-                self.assertEqual(self.asked_on_patch(path, nested(restart)), [])
-                for spec in ({"containers": [{**main, "image": OTHER_IMAGE}]},
+                for metadata in ({"annotations": {"kubectl.kubernetes.io/restartedAt": "now"}}, {"labels": {"a": "b"}}):
+                    self.assertEqual(self.asked_on_patch(path, in_template(kind, {"metadata": metadata})), [], metadata)
+                for spec in ({"containers": [{**main, "args": ["--serve"]}]},
+                             {"containers": [{**main, "env": [{"name": "A", "value": "1"}]}]},
+                             {"containers": [{**main, "env": [{"name": "A", "value": "2"}]}]},
+                             {"volumes": [{"name": "e", "emptyDir": {}}]},
+                             {"volumes": None},
+                             {"hostNetwork": True},
+                             {"hostNetwork": None},
+                             {"containers": [{**main, "image": OTHER_IMAGE}]},
                              {"containers": [{**main, "image": OTHER_IMAGE}, {**main, "name": "second"}]},
                              {"initContainers": [{**main, "name": "first"}]},
                              {"volumes": [{"name": "v", "image": {"reference": IMAGE}}]},
                              {"volumes": [{"name": "v", "image": {"reference": OTHER_IMAGE}}]}):
-                    self.assertEqual(self.asked_on_patch(path, nested({"spec": spec})), expected, spec)
-                more = {"volumes": [{"name": "e", "emptyDir": {}}, {"name": "v", "image": {"reference": OTHER_IMAGE}}]}
-                self.assertEqual(self.asked_on_patch(path, nested({"spec": more})), [])
+                    self.assertEqual(self.asked_on_patch(path, in_template(kind, {"spec": spec})), expected, spec)
+                    self.assertEqual(self.asked_on_patch(path, in_template(kind, {"spec": spec})), [], spec)
                 gone = {"metadata": {"annotations": {OURS: None}}}
-                self.assertEqual(self.asked_on_patch(path, nested(gone)), expected)
+                self.assertEqual(self.asked_on_patch(path, in_template(kind, gone)), expected)
 
-    def test_scale_is_not_sent(self):
+    def test_the_template_of_a_suspended_job_is_compared(self):
+        path, _ = self.create_controller("Job", annotations=MANAGED)
+        change = in_template("Job", {"spec": {"nodeSelector": {"a": "b"}}})
+        self.assertEqual(self.asked_on_patch(path, change), pods("UPDATE", "templates.sandbox.runx.dev", "Job"))
+        self.assertEqual(self.asked_on_patch(path, change), [])
+
+    def test_templates_are_compared_in_each_entry_for_controllers_and_only_there(self):
+        for namespace, entry in (("enforce-required", "required.templates.sandbox.runx.dev"),
+                                 ("warn-required", "warn.sandbox.runx.dev"), ("audit-required", "audit.sandbox.runx.dev"),
+                                 ("plain", None)):
+            with self.subTest(namespace):
+                path, _ = self.create_controller("Deployment", namespace)
+                change = in_template("Deployment", {"spec": {"hostNetwork": True}})
+                self.assertEqual(self.asked_on_patch(path, change), pods("UPDATE", entry, "Deployment") if entry else [])
+
+    def test_changes_outside_of_the_template_are_not_sent(self):
+        for kind, spec in (("ReplicationController", {"replicas": 1}), ("ReplicaSet", {"replicas": 1}),
+                           ("Deployment", {"replicas": 1}), ("Deployment", {"paused": True}), ("StatefulSet", {"replicas": 1}),
+                           ("DaemonSet", {"minReadySeconds": 1}), ("Job", {"parallelism": 2}),
+                           ("CronJob", {"schedule": "0 0 2 1 *"})):
+            with self.subTest(kind=kind, spec=spec):
+                path, _ = self.create_controller(kind, annotations=MANAGED)
+                self.assertEqual(self.asked_on_patch(path, {"spec": spec}), [])
+
+    def test_scale_and_status_are_not_sent(self):
         path, _ = self.create_controller("Deployment", annotations=MANAGED)
         self.assertEqual(self.asked_on_patch(path + "/scale", {"spec": {"replicas": 1}}), [])
+        self.assertEqual(self.asked_on_patch(path + "/status", {"status": {"collisionCount": 1}}), [])
+
+    def test_the_largest_templates_are_compared(self):
+        """The cost of a condition is limited: one that costs too much is skipped where the entry ignores failures."""
+        words = [{"name": f"V{i}", "value": "x" * 90} for i in range(9000)]
+        main = {"name": "main", "image": IMAGE}
+        path, _ = self.create_controller("Deployment", annotations=MANAGED)
+        expected = pods("UPDATE", "templates.sandbox.runx.dev", "Deployment")
+        for containers in ([{**main, "env": words}], [{**main, "env": [*words[:-1], {**words[-1], "value": "y"}]}],
+                           [{**main, "name": f"c{i}"} for i in range(5000)]):
+            change = in_template("Deployment", {"spec": {"containers": containers}})
+            self.assertEqual(self.asked_on_patch(path, change), expected, len(containers))
+            change = {"metadata": {"labels": {"containers": str(len(containers))}}}
+            self.assertEqual(self.asked_on_patch(path, change), [])
 
     def test_conditions_with_thousands_of_annotations(self):
         many = {f"example.com/{i:05}": "x" for i in range(5000)}

@@ -24,21 +24,25 @@ an unknown value and `warn: required` or `audit: required`.
 {{- end -}}
 
 {{/*
-True if an update changes one of the four lists of images, in order, or a sandbox.runx.dev annotation. An object that cannot
-be read counts as changed.
+True if an update changes the spec of a controller's pod template, one of a pod's four lists of images, in order, or a
+sandbox.runx.dev annotation. An object that cannot be read counts as changed. The spec of a template has the images too, and is
+compared as a whole, however large: the API server counts the same cost for any two trees. Whether the gate reads the spec
+depends on labels of the namespace and on baselines, which a condition does not see. Of a pod, no other field that the gate reads
+can change.
 */}}
 {{- define "sandgate.cel.changed" -}}
 request.operation != 'UPDATE' || object == null || oldObject == null ||
 [[object, oldObject].map(o,
-[o.?spec,
- o.?template.?spec,
+[o.?template.?spec,
  o.?spec.?template.?spec,
- o.?spec.?jobTemplate.?spec.?template.?spec]
+ o.?spec.?jobTemplate.?spec.?template.?spec])]
+.exists(x, x[0] != x[1]) ||
+[[object, oldObject].map(o, o.?spec)
 .map(s, [
  s.?containers.orValue([]).map(c, c.?image.orValue('')),
  s.?initContainers.orValue([]).map(c, c.?image.orValue('')),
  s.?ephemeralContainers.orValue([]).map(c, c.?image.orValue('')),
- s.?volumes.orValue([]).filter(v, has(v.image)).map(v, v.image.?reference.orValue(''))]))]
+ s.?volumes.orValue([]).filter(v, has(v.image)).map(v, v.image.?reference.orValue(''))])]
 .exists(x, x[0] != x[1]) ||
 [[object, oldObject].map(o,
 {{ include "sandgate.cel.annotations" . }}
