@@ -241,7 +241,8 @@ Test(snapshot_network_policies, everything_else_is_the_same)
         baseline("a", "broken", ""),
     };
     const struct snapshot_rest rest = {.namespace_name = STR("a"), .invalid = 3, .copies = 2};
-    const struct namespace_labels labels = {.name = STR("a"), .enforce = STR("required")};
+    const struct namespace_labels labels = {.name = STR("a"),
+                                            .labels = {.enforce = STR("required")}};
     struct snapshot *base = NULL;
 
     evidence[3].state = EVIDENCE_INVALID;
@@ -261,9 +262,9 @@ Test(snapshot_network_policies, everything_else_is_the_same)
     cr_expect_eq(snapshot_rest(snapshot, STR("a")).invalid, 3);
     cr_expect_eq(snapshot_rest(snapshot, STR("a")).copies, 2);
     cr_expect_eq(snapshot_rest(snapshot, STR(POLICY_OWN_NAMESPACE)).copies, 1);
-    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->enforce, STR("required")));
+    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->labels.enforce, STR("required")));
     snapshot_unref(base);
-    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->enforce, STR("required")));
+    cr_expect(str_equal(snapshot_namespace(snapshot, STR("a"))->labels.enforce, STR("required")));
     snapshot_unref(snapshot);
     snapshot = NULL;
     for (size_t i = 0; i < 4; i++)
