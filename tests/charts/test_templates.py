@@ -186,6 +186,7 @@ class Configuration(unittest.TestCase):
                          "revoked": [], "audience": "", "minBaselines": 0},
             "defaults": {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn"},
             "floor": {"enforce": "none", "warn": "none", "audit": "none"},
+            "boundary": {"networkPolicies": False},
             "exempt": {"namespaces": [], "users": [], "runtimeClasses": []},
             "limits": {"maxBodyBytes": 20971520, "maxInFlight": 64, "maxInFlightBytes": 134217728,
                        "maxConnections": 1024, "threads": 0, "deadlineMarginMilliseconds": 500},
@@ -264,7 +265,7 @@ class Configuration(unittest.TestCase):
             self.assertEqual(mark(same), mark(), same)
         for other in ({"config": {"limits": {"threads": 2}}}, {"webhook": {"securePort": 9443}},
                       {"metrics": {"enabled": True}}, {"evidence": {"namespaces": ["a"]}},
-                      {"tls": {"self": {"certificateDays": 30}}}):
+                      {"tls": {"self": {"certificateDays": 30}}}, {"boundary": {"networkPolicies": True}}):
             self.assertNotEqual(mark(other), mark(), other)
 
 
@@ -500,9 +501,20 @@ class Permissions(unittest.TestCase):
             elif item["kind"] in ("RoleBinding", "ClusterRoleBinding"):
                 self.assertEqual(item["subjects"], [{"kind": "ServiceAccount", "name": "sandgate", "namespace": NAMESPACE}])
 
+    def test_network_policies_are_read_only_where_they_are_asked_for(self):
+        policies = {"apiGroups": ["networking.k8s.io"], "resources": ["networkpolicies"], "verbs": self.READ}
+        more = {"boundary": {"networkPolicies": True}, "tls": {"mode": "certManager"}}
+        self.assertEqual(self.permissions(made(more)), {("ClusterRole", None, "sandgate"): [
+            {"apiGroups": [""], "resources": ["configmaps", "namespaces"], "verbs": self.READ}, policies]})
+        self.assertEqual(configuration(made(more))["boundary"], {"networkPolicies": True})
+        roles = [item for item in render(values=merged(SMALLEST, {**more, "evidence": {"namespaces": ["payments"]}}))
+                 if item["kind"] in ("Role", "ClusterRole")]
+        self.assertEqual([(i["kind"], i["metadata"].get("namespace"), policies in i["rules"]) for i in roles], [
+            ("ClusterRole", None, False), ("Role", "payments", True), ("Role", NAMESPACE, True)])
+
     def test_no_permissions_if_the_api_server_is_not_used(self):
         self.assertEqual(self.permissions(made({
-            "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
+            "boundary": {"networkPolicies": True}, "evidence": {"source": "directory", "directory": "/e"}, "webhook": {"caBundle": CA},
             "tls": {"mode": "secret", "secret": {"name": "s"}}})), {})
 
     def test_flow_schema(self):

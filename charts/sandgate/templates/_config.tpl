@@ -55,6 +55,10 @@ floor:
 {{- if ne $config.floor.boundary "none" }}
   boundary: {{ $config.floor.boundary | toRawJson }}
 {{- end }}
+{{- if .Values.boundary.networkPolicies }}
+boundary:
+  networkPolicies: true
+{{- end }}
 exempt:
 {{- range $key := list "namespaces" "users" "runtimeClasses" }}
   {{ $key }}: {{ get (default dict $config.exempt) $key | default list | toRawJson }}
@@ -81,5 +85,5 @@ A hash of the settings whose change restarts the pods: it is an annotation of th
 */}}
 {{- define "sandgate.restart" -}}
 {{- $fixed := fromYaml (include "sandgate.config" .) -}}
-{{- dict "listen" $fixed.listen "tls" $fixed.tls "evidence" (pick $fixed.evidence "source" "directory" "namespaces") "threads" $fixed.limits.threads | toRawJson | sha256sum -}}
+{{- dict "listen" $fixed.listen "tls" $fixed.tls "evidence" (pick $fixed.evidence "source" "directory" "namespaces") "boundary" $fixed.boundary "threads" $fixed.limits.threads | toRawJson | sha256sum -}}
 {{- end -}}
