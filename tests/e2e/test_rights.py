@@ -31,12 +31,32 @@ class Rights(Case):
                     found.add((name, ",".join(rule.get("resourceNames", [])), ",".join(sorted(rule["verbs"]))))
         return found
 
+    def everywhere(self):
+        return {("configmaps", "", "get,list,watch"), ("namespaces", "", "get,list,watch"),
+                ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch")}
+
     def test_the_account_can_only_read_configmaps_and_namespaces_and_write_its_own_secret_and_webhook_configuration(self):
-        everywhere = {("configmaps", "", "get,list,watch"), ("namespaces", "", "get,list,watch"),
-                      ("validatingwebhookconfigurations.admissionregistration.k8s.io", self.gate.name, "get,patch")}
-        self.assertEqual(self.rules("default"), everywhere)
+        self.assertEqual(self.rules("default"), self.everywhere())
         self.assertEqual(self.rules(self.gate.namespace),
-                         everywhere | {("secrets", f"{self.gate.name}-tls", "get,patch")})
+                         self.everywhere() | {("secrets", f"{self.gate.name}-tls", "get,patch")})
+
+    def test_the_account_can_read_network_policies_while_the_value_is_set_and_the_gates_watch_them(self):
+        self.gate.upgrade(boundary={"networkPolicies": True})
+        try:
+            self.assertEqual(self.rules("default"),
+                             self.everywhere() | {("networkpolicies.networking.k8s.io", "", "get,list,watch")})
+            team = self.team()
+            before = {name: each.metric("sandgate_network_policies") for name, each in self.gate.pods().items()}
+            self.api.post(f"/apis/networking.k8s.io/v1/namespaces/{team}/networkpolicies", {
+                "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny"},
+                "spec": {"podSelector": {}, "policyTypes": ["Egress"]}})
+            eventually(lambda: all(each.metric("sandgate_network_policies") == before[name] + 1
+                                   for name, each in self.gate.pods().items()), "the policy in every gate")
+        finally:
+            self.gate.upgrade(boundary={"networkPolicies": False})
+        self.assertEqual(self.rules("default"), self.everywhere())
+        eventually(lambda: all(each.metric("sandgate_network_policies") == 0 for each in self.gate.pods().values()),
+                   "gates that read no policies")
 
     def test_other_requests_of_the_account_are_forbidden(self):
         for words in (["list", "secrets"], ["get", "secrets/other"], ["create", "secrets"], ["create", "configmaps"],
