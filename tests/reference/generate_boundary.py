@@ -17,9 +17,11 @@ LEVELS = ["none", "record", "warn", "warn", "block", "block", "block", "Block", 
 WORKSPACES = ["/workspace/", "/srv//app/.", "/", "//", "/.", "work", "/a/../b", "/a\\..\\b", "/a\\b", " /workspace",
               "~", "/workspace/tmp", "."]
 BENEATH = ["", "/", "/tmp/", "//tmp/./x", "/tmp/results", "/tmp/results/deep", "/tmp-private", "/tmpx", "/other",
-           "/../tmp", "/tmp/..", "/tmp/../x", "/tmp\\..\\x", "/tmp/..x", "2/tmp", "/\\tmp"]
+           "/../tmp", "/tmp/..", "/tmp/../x", "/tmp\\..\\x", "/tmp/..x", "2/tmp", "/\\tmp", "xtmp", "/."]
+PATHS = ["tmp", "tmp/results", "./tmp", "tmp//", ".", ".", "a", "tmp-private"]
 ELSEWHERE = ["/", "//", "/tmp", "/tmp/", "/tmp/app/x", "/tmpx", "/srv/tmp/results", "/run/x", "/var/cache/nginx", "/etc",
-             "/var/cache/nginx/x", "/var/cache/nginxx", "tmp", "./tmp", ".", " /tmp", "~/tmp", "/..", "/a/tmp\\", "\\tmp"]
+             "/var/cache/nginx/x", "/var/cache/nginxx", "tmp", "./tmp", ".", " /tmp", "~/tmp", "/..", "/a/tmp\\", "\\tmp",
+             "/a\\..\\b/tmp", "/a/../tmp", "/a\\..\\b/tmp", "/srv/a", "/srv/a/tmp/", "/srv/./tmp/x"]
 MOUNTS = ["/", "/tmp", "/tmp/", "/tmp/app", "//var/./cache/nginx/", " /run\n", "/var", "/var/cache/nginx", "/workspace"]
 BAD_MOUNTS = ["tmp", "", " ", "/a/../b", "/..", "/a\\..", "~", ".", 1, None, "/" + "x" * 4095, "/" + "x" * 4096]
 VOLUMES = [{"emptyDir": {}}, {"emptyDir": {"medium": "Memory"}}, {"hostPath": {"path": "/var"}}, {"configMap": {"name": "a"}},
@@ -43,7 +45,8 @@ TYPES = ["RuntimeDefault", "Localhost", "Unconfined", "runtimeDefault", "Runtime
 USERS = [0, 1000, 0.0, -1, 1.5, "0", None, True, 10**20]
 LABELS = [{}, {"app": "a"}, {"app": "b", "tier": ""}, {"app": "a", "zone": "z"}, {"app": 1}, {"app": None, "zone": "z"}, None]
 EXPRESSIONS = [{"key": "app", "operator": "In", "values": ["a", "b"]}, {"key": "app", "operator": "NotIn", "values": ["a"]},
-               {"key": "tier", "operator": "Exists"}, {"key": "zone", "operator": "DoesNotExist"},
+               {"key": "app", "operator": "Exists"}, {"key": "tier", "operator": "Exists"},
+               {"key": "zone", "operator": "DoesNotExist"},
                {"key": "tier", "operator": "In", "values": [""]}, {"key": "zone", "operator": "Exists", "values": []},
                {"key": "zone", "operator": "DoesNotExist", "values": ["x"]}]
 UNCLEAR = [{"key": "app", "operator": "Gt", "values": ["1"]}, {"key": "app", "operator": "in", "values": ["a"]},
@@ -59,8 +62,8 @@ PEERS = [{"podSelector": {}}, {"namespaceSelector": {}}, {"ipBlock": {"cidr": "1
          {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.0.0.0/8"]}}, {"ipBlock": {"cidr": "0.0.0.0/0", "except": []}},
          {"ipBlock": {"cidr": "::/0", "except": None}}, {"ipBlock": {"cidr": "0.0.0.0/0", "except": "x"}},
          {"ipBlock": {"cidr": "0.0.0.0/0", "except": [1]}}, {"ipBlock": {"cidr": "0.0.0.0/10"}}, {"ipBlock": "x"}, {}, None, "x"]
-POLICY_TYPES = [["Egress"], ["Egress"], ["Ingress", "Egress"], ["Ingress"], [], None, ABSENT, ["egress"], "Egress", [1, "Egress"]]
-POLICY_NAMES = ["a", "a-b", "a.b", "a0", "b10", "b9", "aa"]
+POLICY_TYPES = [["Egress"]] * 8 + [["Ingress", "Egress"], ["Ingress"], [], None, ABSENT, ["egress"], "Egress", [1, "Egress"]]
+POLICY_NAMES = ["a", "a-b", "a.b", "a0", "b10", "b9", "aa"] + [f"p{place}" for place in range(18)]
 SIZED = "sized"  # the label of pods whose annotation is as long as admitted, and of policies with names of each length
 LONGEST_NAME = 120
 
@@ -104,14 +107,16 @@ class BoundaryWorldMaker(WorldMaker):
 
     def planner_requirements(self):
         tree = super().planner_requirements()
-        if maybe(self.random, 0.3):
-            tree.update(observed_at=NOW, network=True)
-            tree.pop("writable_paths", None)
+        if maybe(self.random, 0.7):
+            tree.update(observed_at=NOW, writable_paths=self.some(PATHS))
+        if maybe(self.random, 0.35):
+            tree.update(network=True, writable_paths=[])
         return tree
 
     def baseline(self):
-        tree = super().baseline()
-        boundary = {}
+        tree, boundary = super().baseline(), {}
+        if maybe(self.random, 0.4):
+            tree["images"] = [SIDECAR] + self.some(DIGESTS[:6])
         if maybe(self.random, 0.4):
             boundary["hold"] = self.some(list(CONTROLS), len(CONTROLS)) + self.some([" resources", "egress\n"], 1)
         if maybe(self.random, 0.5):
@@ -148,11 +153,11 @@ class BoundaryWorldMaker(WorldMaker):
     def rules(self):
         if maybe(self.random, 0.3):
             return self.choice([], None, "x", {}, [None], [{}], [{"ports": [{"port": 443}]}], [{"to": []}], [{"to": "x"}], ["x"])
-        return [{"to": self.some(PEERS), "ports": []} for _ in range(self.random.randrange(1, 3))]
+        return [{"to": self.some(PEERS, self.choice(1, 1, 3)), "ports": []} for _ in range(self.choice(1, 1, 2))]
 
     def policy(self, name, namespace):
         spec = {"podSelector": self.selector()} if maybe(self.random, 0.9) else {}
-        if maybe(self.random, 0.7):
+        if maybe(self.random, 0.8):
             spec["egress"] = self.rules()
         types = self.random.choice(POLICY_TYPES)
         if types is not ABSENT:
@@ -162,21 +167,21 @@ class BoundaryWorldMaker(WorldMaker):
                 "metadata": {key: value for key, value in metadata.items() if value}, "spec": spec}
 
     def write_policies(self):
-        """Of some namespaces; of payments also one for each length of a name."""
+        """Of some namespaces; of scratch also one for each length of a name."""
         manifests = [self.policy(name, namespace) for namespace in NAMESPACES + [""]
-                     for name in (self.some(POLICY_NAMES, 4) if maybe(self.random, 0.7) else [])]
+                     for name in (self.some(POLICY_NAMES, self.choice(2, 25)) if maybe(self.random, 0.7) else [])]
         if maybe(self.random, 0.2):
             manifests = [dict(manifest, apiVersion="crd.projectcalico.org/v1") for manifest in manifests]
         if maybe(self.random, 0.4):
-            manifests = [manifest for manifest in manifests if manifest["metadata"].get("namespace") != "payments"]
+            manifests = [manifest for manifest in manifests if manifest["metadata"].get("namespace") != "scratch"]
             manifests += [sizing_policy(length) for length in range(1, LONGEST_NAME)]
         self.dump("policies.yaml", [manifest for manifest in manifests if manifest])
 
 
 def sizing_policy(length):
-    """A policy of payments with an egress rule and a name of this many bytes."""
+    """A policy of scratch with an egress rule and a name of this many bytes."""
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
-            "metadata": {"name": "n" * length, "namespace": "payments"},
+            "metadata": {"name": "n" * length, "namespace": "scratch"},
             "spec": {"podSelector": {"matchLabels": {SIZED: str(length)}}, "policyTypes": ["Egress"], "egress": [{}]}}
 
 
@@ -206,7 +211,7 @@ class BoundaryReviewMaker(ReviewMaker):
     def mount(self, directory, volumes):
         path = directory + self.choice(*BENEATH) if maybe(self.random, 0.6) else self.choice(*ELSEWHERE)
         tree = self.put({}, "name", self.choice(*volumes), "unlisted", "")
-        self.put(tree, "mountPath", path if maybe(self.random, self.bad) else "/workspace/tmp/results/x", path)
+        self.put(tree, "mountPath", path if maybe(self.random, max(self.bad, 0.3)) else "/workspace/tmp/results/x", path)
         self.put(tree, "readOnly", self.choice(ABSENT, ABSENT, True), True, False, "true")
         self.put(tree, "subPath", ABSENT, "x/..")
         return tree if not maybe(self.random, self.bad * 0.05) else self.choice(None, "x", [])
@@ -244,7 +249,8 @@ class BoundaryReviewMaker(ReviewMaker):
 
     def asked(self, container):
         """Ports, probes and handlers of a lifecycle."""
-        self.put(container, "ports", ABSENT, *[self.some_of(PORTS, 3) for _ in range(3)])
+        ports = [self.some_of(PORTS, 3) for _ in range(3)]
+        self.put(container, "ports", self.choice(*[ABSENT] * 5, self.some_of(PORTS, 1)), *ports)
         for name in ("livenessProbe", "readinessProbe", "startupProbe"):
             self.put(container, name, self.choice(ABSENT, {"exec": {"command": [HIDDEN]}}), self.handlers(), self.handlers())
         self.put(container, "lifecycle", ABSENT, {"preStop": self.handlers(), "postStart": self.handlers()},
@@ -256,7 +262,7 @@ class BoundaryReviewMaker(ReviewMaker):
         self.put(tree, "workingDir", directory if not maybe(self.random, 0.1) else ABSENT)
         self.put(tree, "env", self.choice(ABSENT, [self.variable()]), [self.variable() for _ in range(3)])
         self.put(tree, "envFrom", ABSENT, [{"prefix": "A_", "configMapRef": {"name": "x"}}], [None, {}], [])
-        self.put(tree, "volumeMounts", [self.mount(directory, volumes)], [self.mount(directory, volumes) for _ in range(4)])
+        self.put(tree, "volumeMounts", *[[self.mount(directory, volumes) for _ in range(self.choice(1, 2, 6))] for _ in range(2)])
         self.put(tree, "volumeDevices", ABSENT, [{"name": "d", "devicePath": "/dev/x"}], [None, {}], [])
         self.put(tree, "securityContext", self.context(), {})
         self.put(tree, "resources", {"limits": self.limits()}, {"limits": {}}, {"requests": {"cpu": 1}})
@@ -299,11 +305,11 @@ class BoundaryReviewMaker(ReviewMaker):
             tree["metadata"] = dict(tree["metadata"], labels=copy.deepcopy(self.random.choice(LABELS)))
         if maybe(self.random, 0.7):
             tree["metadata"] = dict(tree["metadata"], uid=self.choice("u-1", "u-1", "u-1", "", None, 1))
-        return tree if not maybe(self.random, 0.04) else self.sized(tree)
+        return tree if not maybe(self.random, 0.06) else self.sized(tree)
 
     def sized(self, tree):
-        """A pod of payments whose annotation is as long as the limit, or a few bytes shorter or longer."""
-        self.namespace, self.bad = "payments", 0
+        """A pod of scratch whose annotation is as long as the limit, or a few bytes shorter or longer."""
+        self.namespace, self.bad = "scratch", 0
         volumes = ["v0"]
         spec = {"containers": self.containers(1) or [{"image": self.image()}], "volumes": [{"name": "v0", "emptyDir": {}}],
                 "enableServiceLinks": False, "automountServiceAccountToken": False, "securityContext": self.pod_context()}
