@@ -34,8 +34,25 @@ sandbox.requirements.provenance  1       1     sign requirements that give both
 sandbox.time.missing             1       1     sign requirements that give it
 sandbox.workload.identity        1       1     give one annotation, skill-ref or image-digest
 
+CONTROL       HELD  UNKNOWN  OPEN  CONTRADICTED
+environment   0     0        1     0
+filesystem    0     0        1     0
+network       1     0        0     0
+egress        0     1        0     0
+syscalls      0     0        1     0
+capabilities  0     0        1     0
+resources     0     0        1     0
+isolation     0     0        1     0
+
+NAMESPACE  READ  CONTRADICTED  BLOCK     HOLD
+payments   1     0             possible  network
+
 1 denied, 0 violating, 0 unknown, 0 allowed; 2 decisions in 2 lines of 1 file; 1 filtered out
 """
+WIDE = answer(GOOD % "wide" + """    env: [{name: EXTRA}]
+  hostNetwork: true
+  enableServiceLinks: false
+""")
 # Texts in names that attack a terminal, a page, a spreadsheet and a log.
 EVIL = "<script>alert(1)</script>\033[2J\u202e\n=cmd|' /C calc'!A0"
 
@@ -384,6 +401,120 @@ class Expiries(Review):
         out = self.assert_run(0, "review", self.folder / "audit.log")
         self.assertIn("ENDS                  WHAT      NAME        LAST USED\n"
                       "2026-03-02T00:00:00Z  evidence  payments/e  2026-03-01T12:00:00Z\n", out)
+
+
+def in_namespace(response, name, pod):
+    return json.loads(json.dumps(response).replace(response["auditAnnotations"]["subject"], f"{name}/Pod/{pod}"))
+
+
+class Boundary(Review):
+    """What pods' own specs ask for beside their declarations."""
+
+    def test_states_by_control_namespace_and_workload(self):
+        held = json.loads(READY["auditAnnotations"]["boundary"])
+        for control in held["controls"]:
+            control.update(state="held", findings=[])
+        clean = changed(READY, boundary=json.dumps(held))
+        report = self.review(log(event(READY), event(WIDE), event(READY, time="2026-03-01T12:00:02Z"),
+                                 event(in_namespace(clean, "shop", "cart")), event(DENIED)), "--allowed")
+        boundary = report["boundary"]
+        self.assertEqual([boundary[name] for name in ("reads", "broken", "workloadsLeftOut", "namespacesLeftOut")], [4, 0, 0, 0])
+        self.assertEqual([tuple(c.values()) for c in boundary["controls"]], [
+            ("environment", 1, 0, 1, 1), ("filesystem", 1, 0, 2, 0), ("network", 2, 0, 0, 1), ("egress", 1, 2, 0, 0),
+            ("syscalls", 1, 0, 2, 0), ("capabilities", 1, 0, 2, 0), ("resources", 1, 0, 2, 0), ("isolation", 1, 0, 2, 0)])
+        self.assertEqual(list(boundary["controls"][0]), ["control", "held", "unknown", "open", "contradicted"])
+        names = [c["control"] for c in held["controls"]]
+        self.assertEqual(boundary["namespaces"], [
+            {"namespace": "payments", "reads": 3, "broken": 0, "workloads": 2, "contradicted": 1, "block": False, "hold": []},
+            {"namespace": "shop", "reads": 1, "broken": 0, "workloads": 1, "contradicted": 0, "block": True, "hold": names}])
+        self.assertEqual([(w["namespace"], w["kind"], w["workload"], w["count"]) for w in boundary["workloads"]],
+                         [("payments", "Pod", "wide", 1), ("payments", "Pod", "good", 2), ("shop", "Pod", "cart", 1)])
+        self.assertEqual(boundary["workloads"][0]["states"], dict(zip(names, (
+            "contradicted", "open", "contradicted", "unknown", "open", "open", "open", "open"))))
+        self.assertEqual(boundary["workloads"][0]["codes"][:4],
+                         ["boundary.env.unlisted", "boundary.fs.root", "boundary.network.host", "boundary.egress.unseen"])
+        self.assertEqual(boundary["workloads"][2]["codes"], [])
+        rows = {row["workload"]: row for row in report["rows"]}
+        self.assertEqual(rows["wide"]["boundary"], json.loads(WIDE["auditAnnotations"]["boundary"]))
+        self.assertNotIn("boundary", rows["bare-6d4c"])
+
+    def test_the_worst_of_the_period_counts_in_any_order(self):
+        fixed = in_namespace(READY, "payments", "wide")
+        for events in ((WIDE, fixed), (fixed, WIDE)):
+            boundary = self.review(log(*map(event, events)))["boundary"]
+            self.assertEqual([(w["workload"], w["states"]["network"], w["count"]) for w in boundary["workloads"]],
+                             [("wide", "contradicted", 2)])
+            self.assertFalse(boundary["namespaces"][0]["block"])
+
+    def test_denials_count_for_the_namespace_and_dry_runs_for_nothing(self):
+        denied = {**WIDE, "allowed": False, "status": {"message": "no"}}
+        boundary = self.review(log(event(denied)))["boundary"]
+        self.assertEqual((boundary["namespaces"][0]["block"], boundary["workloads"]), (False, []))
+        dry = event(WIDE, requestURI="/api/v1/namespaces/payments/pods?dryRun=All")
+        self.assertNotIn("boundary", self.review(log(dry)))
+        boundary = self.review(log(event(WIDE), event(READY)), "-w", "good")["boundary"]
+        self.assertEqual([w["workload"] for w in boundary["workloads"]], ["good"])
+        self.assertNotIn("boundary", self.review(log(event(DENIED))))
+
+    def test_what_cannot_be_understood_is_no_permission_to_block(self):
+        broken = changed(READY, boundary='{"schema":"sandbox.boundary.v1","controls":[]}')
+        boundary = self.review(log(event(READY), event(broken)))["boundary"]
+        self.assertEqual(boundary["namespaces"], [
+            {"namespace": "payments", "reads": 1, "broken": 1, "workloads": 1, "contradicted": 0, "block": False, "hold": []}])
+        self.assertEqual(self.err, "sandgate: 1 readings of a pod's own spec that cannot be understood\n")
+
+    def test_both_logs_have_it(self):
+        boundary = self.review(RECORDS.read_text())["boundary"]
+        self.assertEqual(boundary["reads"], sum('"boundary":' in line and '"dryRun":false' in line
+                                                for line in RECORDS.read_text().splitlines()))
+        self.assertGreater(boundary["reads"], 3)
+
+    def test_table_and_csv(self):
+        out = self.assert_run(0, "review", self.write("audit.log", log(event(WIDE), event(READY))))
+        self.assertIn("""\
+CONTROL       HELD  UNKNOWN  OPEN  CONTRADICTED
+environment   0     0        1     1
+filesystem    0     0        2     0
+network       1     0        0     1
+egress        0     2        0     0
+""", out)
+        self.assertIn("""
+NAMESPACE  READ  CONTRADICTED  BLOCK  HOLD
+payments   2     1             no     -
+
+CONTRADICTS ITS DECLARATION  FINDINGS
+payments/Pod/wide            boundary.env.unlisted, boundary.network.host
+
+0 denied, 0 violating, """, out)
+        out = self.assert_run(0, "review", self.folder / "audit.log", "--allowed", "-o", "csv")
+        rows = {row["workload"]: row["boundary"] for row in csv.DictReader(io.StringIO(out))}
+        self.assertEqual(rows["wide"], "environment=contradicted filesystem=open network=contradicted egress=unknown "
+                                       "syscalls=open capabilities=open resources=open isolation=open")
+        out = self.assert_run(0, "review", self.write("many.log", log(*(
+            event(in_namespace(WIDE, "payments", f"w{n:02}")) for n in range(22)))))
+        self.assertIn("\npayments/Pod/w19             boundary.env", out)
+        self.assertIn("\nand 2 more                   -\n", out)
+
+    def test_workloads_over_the_limit_are_counted(self):
+        line = go_json(event(READY, audit_id="id"))
+        text = "".join(line.replace("payments/Pod/good", f"payments/Pod/w{n}").replace('"id"', f'"{n}"') + "\n"
+                       for n in range(10005))
+        boundary = self.review(text)["boundary"]
+        self.assertEqual((len(boundary["workloads"]), boundary["workloadsLeftOut"]), (10000, 5))
+        self.assertEqual((boundary["reads"], boundary["namespaces"][0]["reads"]), (10005, 10005))
+        self.assertIn("5 admissions over the limit of workloads, not counted by control", self.err)
+        text = "".join(line.replace("payments/Pod/good", f"n{n}/Pod/good").replace('"id"', f'"{n}"') + "\n"
+                       for n in range(4099))
+        boundary = self.review(text)["boundary"]
+        self.assertEqual((len(boundary["namespaces"]), boundary["namespacesLeftOut"]), (4096, 3))
+
+    def test_names_are_shown_safely(self):
+        evil = changed(WIDE, subject=f"payments/Pod/{EVIL}")
+        path = self.write("audit.log", log(event(evil)))
+        for output in ("table", "json", "csv"):
+            out = self.assert_run(0, "review", path, "--allowed", "-o", output)
+            self.assertFalse(any(c in out for c in "\033\u202e"), output)
+        self.assertNotIn("<script", self.assert_run(0, "review", path, "-o", "json"))
 
 
 class Compare(Review):

@@ -4,7 +4,8 @@
 
 /*
  * review - what the files review*.c share: one run of `sandgate review`. review.c has the options
- * and the order, review_read.c reads a log, review_follow.c follows one, review_print.c prints.
+ * and the order, review_read.c reads a log, review_follow.c follows one, review_print.c prints,
+ * review_boundary.c what pods' own specs ask for.
  *
  * Errors     0 or negative errno; the error is not yet reported to the user.
  */
@@ -41,6 +42,10 @@ bool review_stop_requested(void);
 /* review_follow.c: reads until SIGINT or SIGTERM. Call review_catch_signals() first. */
 int review_follow(struct log_review *review, struct lines *lines)
     __attribute__((warn_unused_result));
+
+/* review_boundary.c: nothing if no pod's own spec was read. */
+int review_print_boundary(const struct report_boundary *boundary, struct arena *arena)
+    __attribute__((warn_unused_result, nonnull));
 
 /* review_print.c */
 int review_print(const struct log_review *review) __attribute__((warn_unused_result));

@@ -289,6 +289,8 @@ static int print_page(const struct report *report)
     if (r == 0)
         r = print_expiries(report, &arena);
     if (r == 0)
+        r = review_print_boundary(&report->boundary, &arena);
+    if (r == 0)
         r = print_changes(report, &arena);
     if (r == 0)
         print_totals(report);
@@ -373,6 +375,11 @@ void review_print_losses(const struct report *report)
         {t->expiries_left_out, "expiries of evidence over the limit"},
         {report->namespaces.left_out, "decisions in namespaces over the limit"},
         {report->changes.left_out, "changes over the limit"},
+        {report->boundary.broken, "readings of a pod's own spec that cannot be understood"},
+        {report->boundary.workloads_left_out,
+         "admissions over the limit of workloads, not counted by control"},
+        {report->boundary.namespaces_left_out,
+         "readings of a pod's own spec in namespaces over the limit"},
     };
 
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {

@@ -102,12 +102,25 @@ static struct str findings(struct arena *arena, const struct event *event, bool 
     return buffer_text(&b);
 }
 
+/* `environment=open filesystem=held …`; empty where the pod's own spec was not read. */
+static struct str states(struct arena *arena, const struct event_boundary *boundary)
+{
+    struct buffer b = buffer_make(arena, MAX_CSV_ROW_BYTES);
+
+    buffer_add(&b, STR(""));
+    for (int i = 0; boundary->state == EVENT_BOUNDARY_READ && i < BOUNDARY_CONTROL_COUNT; i++)
+        buffer_add_format(&b, "%s%s=%s", i > 0 ? " " : "",
+                          boundary_control_text((enum boundary_control)i),
+                          boundary_state_text(boundary->states[i]));
+    return buffer_text(&b);
+}
+
 int report_csv_head(FILE *stream)
 {
     return fputs(
                "verdict,outcome,dryRun,namespace,kind,name,workload,count,first,last,users,images,"
                "level,findings,details,packetSha256,evidence,exemption,violations,replay,source,"
-               "id\n",
+               "id,boundary\n",
                stream) < 0
                ? -EIO
                : 0;
@@ -142,6 +155,7 @@ int report_csv_row(const struct report_row *row, FILE *stream)
     add_field(&b, str_of(replay_state_text(row->replay)), false);
     add_field(&b, e->kind == EVENT_AUDIT ? STR("audit") : STR("decisionLog"), false);
     add_field(&b, e->id, false);
+    add_field(&b, states(&arena, &e->boundary), false);
     buffer_add_char(&b, '\n');
     text = buffer_text(&b);
     if (!str_present(text))

@@ -47,6 +47,17 @@ bool report_change_is_new_workload(const struct report_change *change);
 bool report_change_is_gone_workload(const struct report_change *change);
 bool report_change_is_count(const struct report_change *change);
 
+/* boundary.c */
+int report_boundary_init(struct report_boundary *boundary) __attribute__((warn_unused_result));
+void report_boundary_done(struct report_boundary *boundary);
+void report_boundary_add(struct report_boundary *boundary, struct siphash_seed seed,
+                         const struct event *event);
+void report_boundary_finish(struct report_boundary *boundary);
+
+/* boundary_json.c: the member with the comma before it; nothing if no spec was read. */
+int report_boundary_json(const struct report_boundary *boundary, FILE *stream)
+    __attribute__((warn_unused_result));
+
 /* times.c */
 void report_times_add(struct report_times *times, struct moment at, enum event_verdict verdict);
 

@@ -82,6 +82,7 @@ static void add_plan(struct buffer *b, const struct report_row *row)
     add_text(b, "packetSha256", e->packet_sha256);
     add_flag(b, "packetTruncated", e->packet_truncated);
     add_json(b, "input", e->input);
+    add_json(b, "boundary", e->boundary_json);
     if (row->replay != REPLAY_NO_PLAN)
         add_text(b, "replay", str_of(replay_state_text(row->replay)));
     add_text(b, "replayDiffers", row->replay_where);
@@ -308,8 +309,11 @@ int report_json(const struct report *report, FILE *stream)
     add_expiries(&b, report);
     add_changes(&b, report);
     add_times(&b, report);
-    buffer_add(&b, STR(",\n\"rows\":["));
     r = write_buffer(&b, stream);
+    if (r == 0)
+        r = report_boundary_json(&report->boundary, stream);
+    if (r == 0 && fputs(",\n\"rows\":[", stream) < 0)
+        r = -EIO;
     for (size_t i = 0; r == 0 && i < report->row_count; i++)
         r = write_row(report->rows[i], i > 0 ? STR(",\n") : STR("\n"), STR(""), stream);
     if (r == 0 && fputs("\n]}\n", stream) < 0)

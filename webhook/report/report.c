@@ -32,7 +32,9 @@ int report_init(struct report *report)
     if (report->recent == NULL || report->rows == NULL || report->slots == NULL ||
         report->expiries == NULL)
         return -ENOMEM;
-    r = report_sums_init(&report->namespaces, REPORT_MAX_NAMESPACES, &report->row_arena);
+    r = report_boundary_init(&report->boundary);
+    if (r == 0)
+        r = report_sums_init(&report->namespaces, REPORT_MAX_NAMESPACES, &report->row_arena);
     return r == 0 ? report_sums_init(&report->codes, REPORT_MAX_CODES, &report->row_arena) : r;
 }
 
@@ -45,6 +47,7 @@ void report_done(struct report *report)
     free(report->changes.items);
     free(report->changes.slots);
     arena_release(&report->changes.arena);
+    report_boundary_done(&report->boundary);
     arena_release(&report->row_arena);
     arena_release(&report->detail_arena);
     *report = (struct report){0};
@@ -214,6 +217,7 @@ static void copy_event(struct report_row *row, const struct event *event, struct
     copy->message = copy_name(details, event->message);
     copy->packet = copy_text(details, event->packet, SIZE_MAX);
     copy->input = copy_text(details, event->input, SIZE_MAX);
+    copy->boundary_json = copy_text(details, event->boundary_json, SIZE_MAX);
     copy_findings(copy, event, names, details);
     /* the row has its own users, images and times; trees live in the scratch arena only */
     copy->user = copy->time_text = (struct str){0};
@@ -387,8 +391,9 @@ int report_add(struct report *report, const struct event *event, struct arena *s
         t->repeated++;
         return 0;
     }
-    /* documents that end soon are reported for allowed requests too */
+    /* documents that end soon, and what pods' own specs ask for: for allowed requests too */
     if (report_passes_around(&report->filter, event)) {
+        report_boundary_add(&report->boundary, report->seed, event);
         expiry_count = event_expiries(event, expiries);
         for (size_t i = 0; i < expiry_count; i++)
             count_expiry(report, &expiries[i], event);
@@ -467,4 +472,5 @@ void report_finish(struct report *report)
         qsort(report->expiries, report->expiry_count, sizeof(*report->expiries), compare_expiries);
     report_sums_sort(&report->namespaces);
     report_sums_sort(&report->codes);
+    report_boundary_finish(&report->boundary);
 }

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "k8s/boundary/boundary.h"
 #include "k8s/util/siphash.h"
 #include "planner/base/arena.h"
 #include "planner/base/list.h"
@@ -51,6 +52,9 @@
 #define REPORT_RECENT_IDS 131072u /* requests that are remembered, to find repeats */
 #define REPORT_MAX_CHANGES 20000u /* workloads, and their findings, in both reports together */
 #define REPORT_MAX_CHANGE_BYTES ((size_t)4 << 20)
+
+#define REPORT_MAX_WORKLOADS 10000u /* whose own specs were read; namespaces as above */
+#define REPORT_MAX_BOUNDARY_BYTES ((size_t)2 << 20) /* names of these workloads and namespaces */
 
 /* Which events become rows. An empty list matches everything; of another one an entry must match.
  * In users, workloads and findings a `*` at the end of an entry matches any rest. */
@@ -163,6 +167,42 @@ struct report_times {
     uint64_t denied[REPORT_MAX_BARS], violates[REPORT_MAX_BARS];
 };
 
+/* What the admitted pods of one workload asked for in their own specs (boundary-v1): of each
+ * control the worst state of the period. */
+struct report_workload {
+    struct str namespace_name, kind, name;
+    uint64_t count; /* admissions that were read */
+    enum boundary_state states[BOUNDARY_CONTROL_COUNT];
+    uint64_t codes; /* of all findings: event_boundary_bit() */
+    uint64_t key;
+};
+
+/* The same of all decisions of a namespace that were read, denials too. */
+struct report_boundary_namespace {
+    struct str name;
+    uint64_t reads;
+    uint64_t broken;       /* readings that cannot be understood */
+    uint64_t contradicted; /* decisions with a finding that contradicts the declaration */
+    uint64_t workloads;    /* admitted ones */
+    enum boundary_state states[BOUNDARY_CONTROL_COUNT];
+    uint64_t key;
+};
+
+struct report_boundary {
+    uint64_t reads, broken;
+    struct report_workload *workloads; /* owned */
+    uint32_t *workload_slots;          /* owned; hash table of index + 1 */
+    size_t workload_count;
+    uint64_t workloads_left_out;                  /* admissions of workloads over the limit */
+    struct report_boundary_namespace *namespaces; /* owned */
+    uint32_t *namespace_slots;                    /* owned; hash table of index + 1 */
+    size_t namespace_count;
+    uint64_t namespaces_left_out; /* readings in namespaces over the limit */
+    /* workloads by state; set by report_finish() */
+    uint64_t controls[BOUNDARY_CONTROL_COUNT][BOUNDARY_CONTRADICTED + 1];
+    struct arena arena; /* owned */
+};
+
 struct report_recent; /* ids, recent.c */
 
 struct report {
@@ -177,6 +217,8 @@ struct report {
     struct report_sums codes;
     struct report_changes changes;
     struct report_times times;
+    struct report_boundary
+        boundary;          /* of all events that the filter passes but for their verdict */
     struct moment made_at; /* shown on the page; 0: not shown */
 
     struct arena row_arena, detail_arena; /* owned */
@@ -211,13 +253,23 @@ int report_compare(struct report *report, struct str earlier, struct str name,
                    struct arena *scratch, const char **reterr_what)
     __attribute__((warn_unused_result, nonnull));
 
+/* Whether the namespace could be switched to the level `block`: nothing that was read in the period
+ * contradicts its declaration, and all of it can be understood. */
+bool report_may_block(const struct report_boundary_namespace *space) __attribute__((nonnull));
+/* Whether a baseline could hold the control: everything that was read holds it. */
+bool report_may_hold(const struct report_boundary_namespace *space, enum boundary_control control)
+    __attribute__((nonnull));
+/* How many of the states of the eight controls are this one. */
+size_t report_count_states(const enum boundary_state *states, enum boundary_state state)
+    __attribute__((nonnull));
+
 /* What to do about a finding of gate or planner; static; NULL for an unknown code. */
 const char *report_hint(struct str code);
 
 /*
  * {"schema":"sandgate.denials.v1","summary":{…},"namespaces":[…],"findings":[…],"lapses":[…],
  *  "madeAt":…,"timeline":{…},
- *  "changes":{…},"rows":[…]}
+ *  "changes":{…},"boundary":{…},"rows":[…]}
  *
  *   summary     the numbers of struct report_totals by name in camelCase; `rows`; `firstBroken`
  *   namespaces  {namespace, denied, violates, other, rows}; findings: {code, …, whatToDo}
@@ -226,11 +278,16 @@ const char *report_hint(struct str code);
  *               goneWorkloads: lists of {namespace, kind, workload, code, before, now}, counts:
  *               [{code, before, now}]}
  *   timeline    {from, widthSeconds, denied: [n], violates: [n]}: bars of equal width
+ *   boundary    only if a pod's own spec was read: {reads, broken, workloadsLeftOut,
+ *               namespacesLeftOut, controls: [{control, held, unknown, open, contradicted: numbers
+ *               of admitted workloads}], namespaces: [{namespace, reads, broken, workloads,
+ *               contradicted, block, hold: [control]}], workloads: [{namespace, kind, workload,
+ *               count, states: {control: state}, codes}]}; dry runs are not in it
  *   rows        {verdict, allowed (absent if unknown), outcome, dryRun, namespace, kind,
  *               name, workload, count, first, last, users, images, operation, level, findings:
  *               [{code, place, message, source}], message, packet, packetSha256, packetTruncated,
- *               input, evidence, exemption, violations, error, source, webhook, id, replay,
- *               replayDiffers, advice, obstacle, withoutDetails, findingsLeftOut, usersLeftOut,
+ *               input, boundary, evidence, exemption, violations, error, source, webhook, id,
+ * replay, replayDiffers, advice, obstacle, withoutDetails, findingsLeftOut, usersLeftOut,
  *               imagesLeftOut}; absent values are left out
  *
  * Control and bidirectional-control characters, `<`, `>` and `&` are written as \u escapes.
