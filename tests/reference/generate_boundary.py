@@ -181,7 +181,7 @@ class BoundaryWorldMaker(WorldMaker):
 def sizing_policy(length):
     """A policy of scratch with an egress rule and a name of this many bytes."""
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
-            "metadata": {"name": "n" * length, "namespace": "scratch"},
+            "metadata": {"name": "p" * length, "namespace": "scratch"},
             "spec": {"podSelector": {"matchLabels": {SIZED: str(length)}}, "policyTypes": ["Egress"], "egress": [{}]}}
 
 
