@@ -13,8 +13,8 @@ import time
 import unittest
 
 import exposition
-from server_client import JSON, SLACK, Client, main, plain_get, read_answer
-from test_serve import GOOD, TESTS, Gate
+from server_client import JSON, SLACK, Client, certificates, main, plain_get, read_answer
+from test_serve import GOOD, SANDGATE, TESTS, Gate
 
 
 def captured(file_name, **changes):
@@ -426,6 +426,7 @@ class Metrics(unittest.TestCase):
                     ('sandgate_decisions_total{outcome="not_evaluated",allowed="true",'
                      'enforce="unset",operation="CONNECT",kind="other",dry_run="false"}', 2),
                     ('sandgate_findings_total{code="gate.review.unusable"}', 0),
+                    ('sandgate_boundary_reads_total{control="network",state="held"}', 0),
                     ('sandgate_findings_total{code="gate.annotation.missing"}', 101),
                     ('sandgate_reviews_refused_total{reason="slots"}', 0),
                     ('sandgate_evidence_documents{kind="SandboxRequirements",state="valid"}', 0),
@@ -434,6 +435,37 @@ class Metrics(unittest.TestCase):
                 self.assertEqual(metric(gate, line), value, line)
             self.assertEqual(metric(gate, "sandgate_review_duration_seconds_count"), 130)
             self.assertGreater(metric(gate, "sandgate_review_duration_seconds_sum"), 0)
+
+    def test_what_pods_own_specs_ask_for_is_counted_by_control_and_state(self):
+        document = """apiVersion: sandbox.runx.dev/v1
+kind: SandboxRequirements
+workload: {skill_ref: acme/report@1.4.0}
+requirements: {observed_at: "%s", network: false}
+""" % time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with Gate(more="defaults: {enforce: none, audit: required}\n") as gate:
+            with open(gate.path("report.yaml"), "w", encoding="utf-8") as file:
+                file.write(document)
+            key = os.path.join(certificates(), "signing-keys", "release-dev.pem")
+            subprocess.run([SANDGATE, "sign", "--key", key, "--namespace", "payments", "--output",
+                            gate.path("evidence/report.yaml"), gate.path("report.yaml")], check=True)
+            gate.process.send_signal(signal.SIGHUP)
+            wait_for_metric(gate, 'sandgate_evidence_documents{kind="SandboxRequirements",state="valid"}', 1)
+            wide = json.loads(captured("01-create-pod.json"))
+            wide["request"]["object"]["spec"]["hostNetwork"] = True
+            for body in (DENIED, DENIED, json.dumps(wide).encode()):
+                ask(gate, body, allowed=True)
+            ask(gate, captured("28-create-pod-unmanaged.json", namespace="other", operation="CREATE"), allowed=True)
+            text = plain_get(gate.admin, "/metrics")[2].decode()
+            self.assertEqual(exposition.check(text), [])
+            family = exposition.read(text)[0]["sandgate_boundary_reads_total"]
+            self.assertEqual((family.type, len(family.samples)), ("counter", 32))
+            counts = {}
+            for _, labels, value in family.samples:
+                counts.setdefault(labels["control"], {})[labels["state"]] = value
+            self.assertEqual(list(counts), ["environment", "filesystem", "network", "egress", "syscalls",
+                                            "capabilities", "resources", "isolation"])
+            self.assertEqual(counts["network"], {"held": 2, "unknown": 0, "open": 0, "contradicted": 1})
+            self.assertEqual(counts["egress"], {"held": 0, "unknown": 3, "open": 0, "contradicted": 0})
 
 
 if __name__ == "__main__":

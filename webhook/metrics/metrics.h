@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "k8s/boundary/boundary.h"
 #include "k8s/cluster/cluster.h"
 #include "planner/base/arena.h"
 #include "planner/base/text.h"
@@ -75,6 +76,8 @@ struct metrics {
     /* outcome; denied, allowed; level of enforce; operation; kind; real, dry run */
     _Atomic uint64_t decisions[METRICS_OUTCOME_COUNT][2][METRICS_LEVEL_COUNT]
                               [METRICS_OPERATION_COUNT][METRICS_KIND_COUNT][2];
+    /* decisions for which the pod's own spec was read */
+    _Atomic uint64_t boundary_reads[BOUNDARY_CONTROL_COUNT][BOUNDARY_CONTRADICTED + 1];
     _Atomic uint64_t undecided[METRICS_UNDECIDED_COUNT];
     _Atomic uint64_t refused[METRICS_REFUSAL_COUNT];
     _Atomic uint64_t gate_findings[GATE_CODE_COUNT]; /* decisions that have one */

@@ -86,6 +86,8 @@ void metrics_count_review(struct metrics *metrics, const struct exchange *exchan
                 1);
     if (d->finding_count > 0 || (d->planned && d->plan.finding_count > 0))
         count_findings(metrics, d);
+    for (size_t control = 0; d->boundary_read && control < BOUNDARY_CONTROL_COUNT; control++)
+        metrics_add(&metrics->boundary_reads[control][d->boundary.states[control]], 1);
 }
 
 void metrics_count_refusal(struct metrics *metrics, enum metrics_refusal why)
@@ -169,6 +171,19 @@ static void write_findings(struct metrics *metrics, struct buffer *b)
                           metrics_load(&metrics->plan_findings[i]));
 }
 
+static void write_boundary(struct metrics *metrics, struct buffer *b)
+{
+    metrics_write_head(b, "sandgate_boundary_reads_total", "counter",
+                       "Decisions for which the pod's own spec was read, by control and state.");
+    for (size_t i = 0; i < BOUNDARY_CONTROL_COUNT; i++)
+        for (size_t state = BOUNDARY_HELD; state <= BOUNDARY_CONTRADICTED; state++)
+            buffer_add_format(
+                b, "sandgate_boundary_reads_total{control=\"%s\",state=\"%s\"} %" PRIu64 "\n",
+                boundary_control_text((enum boundary_control)i),
+                boundary_state_text((enum boundary_state)state),
+                metrics_load(&metrics->boundary_reads[i][state]));
+}
+
 static void write_undecided(struct metrics *metrics, struct buffer *b)
 {
     metrics_write_head(b, "sandgate_reviews_undecided_total", "counter",
@@ -189,5 +204,6 @@ void metrics_write_reviews(struct metrics *metrics, struct buffer *b)
     write_decisions(metrics, b);
     write_durations(metrics, b);
     write_findings(metrics, b);
+    write_boundary(metrics, b);
     write_undecided(metrics, b);
 }
