@@ -3,31 +3,13 @@
 import json
 import subprocess
 
-from lib.api import eventually
 from lib.case import Case
 from lib.evidence import deployment, pod, requirements
-
-SECONDS = 10
 
 
 class Audit(Case):
     def setUp(self):
         self.world.gate.ensure()
-
-    def notes(self, team, resource="pods", dry_run=False, code=None):
-        """The audit annotations of the gate for the last create in this namespace, by key."""
-        def look():
-            for event in reversed(self.control.audit_events()):
-                target = event.get("objectRef", {})
-                if (event["verb"] == "create" and target.get("resource") == resource and target.get("namespace") == team
-                        and ("dryRun=All" in event["requestURI"]) == dry_run
-                        and code in (None, event["responseStatus"]["code"])):
-                    found = {key.split("/", 1)[1]: value for key, value in event.get("annotations", {}).items()
-                             if key.split("/")[0].endswith("sandbox.runx.dev")}
-                    if found:
-                        return found
-            return None
-        return eventually(look, f"an audit event for {resource} in {team}", SECONDS)
 
     def plan(self, notes):
         """The packet that `sandgate plan` makes from the recorded input and provenance."""

@@ -8,6 +8,7 @@ from .api import eventually
 from .evidence import namespace, unique
 
 TEST_SECONDS = 180
+AUDIT_SECONDS = 10
 DENIED = re.compile(r'admission webhook "(?:[a-z]+\.)*sandbox\.runx\.dev" denied the request: ')
 
 
@@ -67,6 +68,20 @@ class Case(unittest.TestCase):
 
     def withdraw(self, name, into):
         self.api.delete(f"/api/v1/namespaces/{into}/configmaps/{name}")
+
+    def audited(self, team, resource="pods", verb="create", dry_run=False, code=None):
+        """The audit annotations of the gate for each such request in this namespace, by key; the last request first."""
+        for event in reversed(self.control.audit_events()):
+            target = event.get("objectRef", {})
+            if (event["verb"] == verb and target.get("resource") == resource and target.get("namespace") == team
+                    and ("dryRun=All" in event["requestURI"]) == dry_run and code in (None, event["responseStatus"]["code"])):
+                yield {key.split("/", 1)[1]: value for key, value in event.get("annotations", {}).items()
+                       if key.split("/")[0].endswith("sandbox.runx.dev")}
+
+    def notes(self, team, resource="pods", **request):
+        """The audit annotations of the last such request that the gate answered."""
+        return eventually(lambda: next(filter(None, self.audited(team, resource, **request)), None),
+                          f"an audit event for {resource} in {team}", AUDIT_SECONDS)
 
     def assert_allowed(self, done):
         self.assertEqual(done.status, 0, done.said)
