@@ -277,7 +277,8 @@ static bool enforces_kind(const struct review *review, const struct policy *poli
     return !is_controller(review) || policy->controllers == CONTROLLERS_ENFORCE;
 }
 
-/* Whether the boundary of the pods of this namespace is read at all (boundary-v1, section 5). */
+/* Whether the boundary of the pods of this namespace is read at all (boundary-v1, section 5). What
+ * cannot be read in its labels is said where they decide. */
 static int reads_boundary(struct judgement *j, struct decision *d, bool *ret_reads)
 {
     const struct snapshot_baselines *limits = NULL;
@@ -287,6 +288,7 @@ static int reads_boundary(struct judgement *j, struct decision *d, bool *ret_rea
         r = snapshot_baselines(j->snapshot, j->review->namespace_name, &limits);
     if (r < 0)
         return r;
+    d->error = (struct str){0};
     d->cannot_deny = !enforces_kind(j->review, j->policy);
     *ret_reads = d->levels.boundary != BOUNDARY_LEVEL_NONE || limits->hold != 0;
     return 0;
