@@ -450,6 +450,12 @@ class Boundary(Review):
         denied = {**WIDE, "allowed": False, "status": {"message": "no"}}
         boundary = self.review(log(event(denied)))["boundary"]
         self.assertEqual((boundary["namespaces"][0]["block"], boundary["workloads"]), (False, []))
+        # a log without admissions says nothing about what runs
+        denied = {**READY, "allowed": False, "status": {"message": "no"}}
+        boundary = self.review(log(event(denied)))["boundary"]
+        self.assertEqual(boundary["namespaces"], [
+            {"namespace": "payments", "reads": 1, "broken": 0, "workloads": 0, "contradicted": 0, "block": False, "hold": []}])
+        self.assertIn("\npayments   1     0             unknown  -\n", self.assert_run(0, "review", self.folder / "audit.log"))
         dry = event(WIDE, requestURI="/api/v1/namespaces/payments/pods?dryRun=All")
         self.assertNotIn("boundary", self.review(log(dry)))
         boundary = self.review(log(event(WIDE), event(READY)), "-w", "good")["boundary"]

@@ -72,6 +72,16 @@ static struct str hold_text(const struct report_boundary_namespace *space, struc
     return b.len > 0 || b.error != 0 ? buffer_text(&b) : STR("-");
 }
 
+/* `unknown`: the log has no admissions of this namespace. */
+static struct table_cell block_cell(const struct report_boundary_namespace *space)
+{
+    if (report_may_block(space))
+        return (struct table_cell){STR("possible"), COLOUR_GOOD};
+    if (space->contradicted == 0 && space->broken == 0)
+        return (struct table_cell){STR("unknown"), COLOUR_WARN};
+    return (struct table_cell){STR("no"), COLOUR_WARN};
+}
+
 static int print_namespaces(const struct report_boundary *boundary, struct arena *arena)
 {
     struct table table = table_make(arena, 5);
@@ -83,13 +93,12 @@ static int print_namespaces(const struct report_boundary *boundary, struct arena
                                             {STR("HOLD"), COLOUR_FAINT}});
     for (size_t i = 0; i < boundary->namespace_count; i++) {
         const struct report_boundary_namespace *space = &boundary->namespaces[i];
-        bool may_block = report_may_block(space);
         struct table_cell cells[] = {
             {.text = cell_text(space->name, arena)},
             {.text = number_text(space->reads, arena)},
             {number_text(space->contradicted, arena),
              space->contradicted > 0 ? COLOUR_BAD : COLOUR_PLAIN},
-            {may_block ? STR("possible") : STR("no"), may_block ? COLOUR_GOOD : COLOUR_WARN},
+            block_cell(space),
             {.text = hold_text(space, arena)},
         };
 

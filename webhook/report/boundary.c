@@ -164,12 +164,12 @@ void report_boundary_add(struct report_boundary *b, struct siphash_seed seed,
 
 bool report_may_block(const struct report_boundary_namespace *space)
 {
-    return space->broken == 0 && space->reads > 0 && space->contradicted == 0;
+    return space->workloads > 0 && space->broken == 0 && space->contradicted == 0;
 }
 
 bool report_may_hold(const struct report_boundary_namespace *space, enum boundary_control control)
 {
-    return space->broken == 0 && space->states[control] == BOUNDARY_HELD;
+    return space->workloads > 0 && space->broken == 0 && space->states[control] == BOUNDARY_HELD;
 }
 
 /* What contradicts its declaration most, then what is open most, then by name. */

@@ -253,8 +253,9 @@ int report_compare(struct report *report, struct str earlier, struct str name,
                    struct arena *scratch, const char **reterr_what)
     __attribute__((warn_unused_result, nonnull));
 
-/* Whether the namespace could be switched to the level `block`: nothing that was read in the period
- * contradicts its declaration, and all of it can be understood. */
+/* Whether the namespace could be switched to the level `block`: admissions were read, nothing that
+ * was read in the period contradicts its declaration, and all of it can be understood. A log that
+ * has only denials says nothing about what runs. */
 bool report_may_block(const struct report_boundary_namespace *space) __attribute__((nonnull));
 /* Whether a baseline could hold the control: everything that was read holds it. */
 bool report_may_hold(const struct report_boundary_namespace *space, enum boundary_control control)
