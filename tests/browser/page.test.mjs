@@ -93,7 +93,9 @@ before(async () => {
   browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const planned = packet(given);
   plain = report('plain', [
-    record({ packet: JSON.parse(planned), input: given, evidence: 'payments/acme sha256:' + HEX + ' keys=release-2026,security-2026' }),
+    record({ packet: JSON.parse(planned), input: given, evidence: 'payments/acme sha256:' + HEX + ' keys=release-2026,security-2026',
+      boundary: boundary({ network: 'contradicted', egress: 'unknown' }) }),
+    record({ uid: 'good', name: 'good', namespace: 'payments', allowed: true, outcome: 'ready', boundary: boundary({ egress: 'open' }) }),
     ...Array.from({ length: 4 }, (_, i) => record({ uid: 'r-' + i, name: 'web-' + i, namespace: 'shop', time: '2026-03-01T1' + i + ':00:00.000Z',
       owner: { kind: 'ReplicaSet', name: 'web-5d' }, outcome: 'blocked', message: 'shop/Pod/web is refused',
       findings: [{ code: 'gate.image.unpinned', message: 'this image is not pinned', place: 'spec.containers[0].image' }] })),
@@ -110,6 +112,42 @@ test('shows what was denied, by namespace and finding', async () => {
   assert.equal(await page.locator('#rows tbody tr').count(), 3);
   assert.match(await page.locator('#rows tbody').innerText(), /web-5d[\s\S]*gate\.image\.unpinned/);
   assert.ok(await page.locator('svg rect').count() > 0);
+  await close(page);
+});
+
+const CONTROLS = ['environment', 'filesystem', 'network', 'egress', 'syscalls', 'capabilities', 'resources', 'isolation'];
+
+// A reading of the pod's own spec; all controls but these are held.
+function boundary(states, findings = {}) {
+  return { schema: 'sandbox.boundary.v1', read: 'pod spec at admission', applied: false, controls: CONTROLS.map((control) =>
+    ({ control, state: states[control] || 'held', findings: findings[control] || [] })) };
+}
+
+test('shows what pods ask for in their own specs', async () => {
+  const wide = boundary({ network: 'contradicted', syscalls: 'open', egress: 'unknown' },
+    { network: [{ code: 'boundary.network.host', place: 'spec.hostNetwork' }], syscalls: [null, { code: 7 }] });
+  const page = await open(report('boundary', [
+    record({ uid: 'u-1', name: 'wide', allowed: true, outcome: 'ready', message: undefined, boundary: wide }),
+    record({ uid: 'u-2', name: 'good', allowed: true, outcome: 'ready', message: undefined, namespace: 'shop', boundary: boundary({}) }),
+    record({ uid: 'u-3', name: 'bare', namespace: 'lab', boundary: boundary({ isolation: 'open' }) }),
+    record({ uid: 'u-4', name: 'odd', namespace: 'odd', allowed: true, outcome: 'ready', message: undefined, boundary: { schema: 'x' } }),
+  ], '--allowed'));
+  const section = page.locator('section', { has: page.locator('h2', { hasText: 'What pods ask for' }) });
+  const cells = async (table) => Promise.all((await section.locator('table').nth(table).locator('tbody tr').all())
+    .map((row) => row.locator('td').allInnerTexts()));
+  assert.deepEqual((await cells(0)).filter((c) => c[4] !== '2'),
+    [['network', '1', '0', '0', '1'], ['egress', '0', '0', '1', '1'], ['syscalls', '0', '1', '0', '1']]);
+  assert.deepEqual(await cells(1), [
+    ['lab', '1', '0', 'not known: no admission was read', 'nothing yet'],
+    ['odd', '0', '0', 'no', 'nothing yet'],
+    ['payments', '1', '1', 'no', 'environment, filesystem, capabilities, resources, isolation'],
+    ['shop', '1', '0', 'possible', CONTROLS.join(', ')]]);
+  assert.deepEqual(await cells(2), [['payments', 'Pod/wide', 'network', 'syscalls', 'egress'], ['shop', 'Pod/good', '', '', '']]);
+  assert.match(await page.locator('.notes').innerText(), /1 readings of pods' own specs cannot be understood/);
+  await page.click('text=Pod/wide >> nth=-1');
+  const box = page.locator('section.box', { has: page.locator('h3', { hasText: "The pod's own spec" }) });
+  assert.match(await box.innerText(), /network\s+CONTRADICTED\s+boundary\.network\.host at spec\.hostNetwork/);
+  assert.match(await box.innerText(), /environment\s+held/);
   await close(page);
 });
 
@@ -208,7 +246,9 @@ test('shows rows in two columns on a phone', async () => {
 
 test('fits on a phone with any names, and keeps rows short', async () => {
   const page = await open(report('long', [record({ name: 'n'.repeat(253), namespace: 's'.repeat(63), user: 'u'.repeat(300),
-    findings: Array.from({ length: 60 }, (_, i) => ({ code: 'gate.' + 'x'.repeat(i), message: 'm'.repeat(300), place: 'spec.containers[' + i + ']' })) })]),
+    findings: Array.from({ length: 60 }, (_, i) => ({ code: 'gate.' + 'x'.repeat(i), message: 'm'.repeat(300), place: 'spec.containers[' + i + ']' })) }),
+    record({ uid: 'ok', name: 'n'.repeat(253), namespace: 's'.repeat(63), allowed: true, outcome: 'ready',
+      boundary: boundary(Object.fromEntries(CONTROLS.map((control) => [control, 'contradicted']))) })]),
   { viewport: { width: 320, height: 700 } });
   const wide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.equal(await wide(), 0);

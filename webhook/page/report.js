@@ -75,7 +75,7 @@
   }
 
   function notes() {
-    const s = data.summary;
+    const s = data.summary, b = data.boundary || {};
     const losses = [
       [s.broken + (s.torn || 0) + (s.tooLong || 0), 'lines could not be read' + (s.firstBroken ? ', the first at ' + s.firstBroken : '')],
       [s.foreign, 'lines were neither audit events nor decisions'],
@@ -87,6 +87,9 @@
       [s.untimed, 'decisions have no valid time'],
       [s.lapsesLeftOut, 'ends of evidence are over the limit of this report'],
       [s.changesLeftOut, 'changes are over the limit of this report'],
+      [b.broken, "readings of pods' own specs cannot be understood"],
+      [b.workloadsLeftOut, 'admissions are over the limit of workloads, and are not counted by control'],
+      [b.namespacesLeftOut, "readings of pods' own specs are in namespaces over the limit"],
     ].filter(([n]) => n > 0);
     if (!losses.length) return null;
     return make('div', { class: 'notes' }, make('h2', {}, 'What this report does not show'),
@@ -191,6 +194,44 @@
                 found.length ? found : make('p', {}, 'No changes.'));
   }
 
+  /* ---- what pods' own specs ask for, beside their declarations ---- */
+
+  const stateWords = { contradicted: ['denied', 'CONTRADICTED'], open: ['violates', 'open'], unknown: ['unknown', 'unknown'], held: ['allowed', 'held'] };
+  const state = (s) => make('span', { class: (stateWords[s] || stateWords.unknown)[0] }, (stateWords[s] || [0, s])[1]);
+  const listed = (words) => words.flatMap((w, i) => i ? [', ', ...breakable(w)] : breakable(w));
+  const withState = (w, ...wanted) => Object.keys(w.states).filter((control) => wanted.includes(w.states[control]));
+
+  function mayBlock(n) {
+    if (n.block) return 'possible';
+    return n.contradicted || n.broken ? make('span', { class: 'denied' }, 'no') : 'not known: no admission was read';
+  }
+
+  function boundary() {
+    const b = data.boundary;
+    if (!b) return null;
+    const most = (list, max, what) => list.length > max ? make('p', { class: 'small' }, 'and ' + number(list.length - max) + ' more ' + what) : null;
+    return make('section', {}, make('h2', {}, 'What pods ask for in their own specs'),
+      make('p', { class: 'small' }, 'What the API server was asked to admit, beside what was declared and signed; not a running process. ' +
+        'The worst state in the time of this report counts. Dry runs are left out.'),
+      !b.workloads.length ? null : table(['Control', 'Contradicted', 'Open', 'Unknown', 'Held'], b.controls.map((c) =>
+        [c.control, num(c.contradicted), num(c.open), num(c.unknown), num(c.held)]), 'wide'),
+      make('h3', {}, 'What each namespace is ready for'),
+      table(['Namespace', 'Read', 'Contradicted', 'Level block', 'Baselines could hold'], b.namespaces.slice(0, 50).map((n) =>
+        [n.namespace, num(n.reads), num(n.contradicted), mayBlock(n), n.hold.join(', ') || 'nothing yet']), 'wide'),
+      most(b.namespaces, 50, 'namespaces'),
+      !b.workloads.length ? null : [make('h3', {}, 'Admitted workloads'),
+        table(['Namespace', 'Workload', 'Contradicted', 'Open', 'Unknown'], b.workloads.slice(0, PAGE_ROWS).map((w) => [w.namespace, w.kind + '/' + (w.workload || '(no name)'),
+          make('span', { class: 'denied' }, listed(withState(w, 'contradicted'))), withState(w, 'open').join(', '), withState(w, 'unknown').join(', ')]), 'wide'),
+        most(b.workloads, PAGE_ROWS, 'workloads')]);
+  }
+
+  function ownSpec(row) {
+    const controls = row.boundary && row.boundary.controls;
+    if (!controls) return make('p', {}, 'It was not read.');
+    return facts(controls.map((c) => [c.control, [state(c.state), ...c.findings.filter((f) => f && f.code).map((f) =>
+      make('div', { class: 'small' }, breakable(f.code), f.place ? ' at ' + f.place : ''))]]));
+  }
+
   /* ---- the table of all rows ---- */
 
   function haystack(row) {
@@ -278,7 +319,7 @@
 
   function overview() {
     document.title = 'Sandgate: denied requests';
-    main.replaceChildren(...[cards(), notes(), timeline(), rows.length ? sums() : null, expiries(), changes(),
+    main.replaceChildren(...[cards(), notes(), timeline(), rows.length ? sums() : null, boundary(), expiries(), changes(),
       make('section', {}, make('h2', { id: 'denials', tabindex: '-1' }, rows.length ? 'All rows' : 'No denied requests'),
         rows.length ? controls() : null, make('div', { id: 'rows' }))].filter(Boolean));
     if (rows.length) fill();
@@ -364,6 +405,7 @@
         make('section', { class: 'box' }, make('h3', {}, 'Admitted by baselines'), admitted(input)),
         make('section', { class: 'box' }, make('h3', {}, 'Refused, with reasons'), refused(row)),
         make('section', { class: 'box' }, make('h3', {}, 'Residual risk'), risk(profile)),
+        make('section', { class: 'box' }, make('h3', {}, "The pod's own spec"), ownSpec(row)),
         make('section', { class: 'box' }, make('h3', {}, 'Evidence'), evidence(row, profile)),
         make('section', { class: 'box' }, make('h3', {}, 'Request'), facts([
           ['Users', more((row.users || []).join(', '), row.usersLeftOut)], ['Operation', row.operation],
