@@ -186,7 +186,6 @@ class Configuration(unittest.TestCase):
                          "revoked": [], "audience": "", "minBaselines": 0},
             "defaults": {"enforce": "annotated", "warn": "none", "audit": "none", "controllers": "warn"},
             "floor": {"enforce": "none", "warn": "none", "audit": "none"},
-            "boundary": {"networkPolicies": False},
             "exempt": {"namespaces": [], "users": [], "runtimeClasses": []},
             "limits": {"maxBodyBytes": 20971520, "maxInFlight": 64, "maxInFlightBytes": 134217728,
                        "maxConnections": 1024, "threads": 0, "deadlineMarginMilliseconds": 500},
@@ -204,6 +203,7 @@ class Configuration(unittest.TestCase):
         found = configuration(made({"config": {"defaults": {"boundary": "record"}, "floor": {"boundary": "none"}}}))
         self.assertNotIn("boundary", found["defaults"])
         self.assertNotIn("boundary", found["floor"])
+        self.assertNotIn("boundary", found)
 
     def test_values_are_written_unambiguously(self):
         text = made({"config": {"evidence": {"audience": "yes"}, "exempt": {"users": ["1e3", "a <b>", "\u2028"]}}})[

@@ -44,7 +44,7 @@ defaults:
 {{- range $key := list "enforce" "warn" "audit" "controllers" }}
   {{ $key }}: {{ get $config.defaults $key | toRawJson }}
 {{- end }}
-{{- /* Gates of the version before do not know this key and the one below: neither is written where it changes nothing. */}}
+{{- /* Gates of the version before do not know the keys `boundary`, here and below: none is written where it changes nothing. */}}
 {{- if ne $config.defaults.boundary "record" }}
   boundary: {{ $config.defaults.boundary | toRawJson }}
 {{- end }}
