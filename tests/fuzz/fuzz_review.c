@@ -26,7 +26,8 @@ static const char *const documents[] = {
     "\"writable_paths\":[\"tmp/results\"],\"env_allowlist\":[\"REPORT_FORMAT\",\"REPORT_LOCALE\"]},"
     "\"images\":[\"" APP "\"],\"expires_at\":\"2026-03-02T12:00:00Z\"}",
     "{\"apiVersion\":\"sandbox.runx.dev/v1\",\"kind\":\"SandboxBaseline\",\"baseline\":{"
-    "\"network_allowed\":false,\"allowed_writable_paths\":[\"tmp\"]}}",
+    "\"network_allowed\":false,\"allowed_writable_paths\":[\"tmp\"]},"
+    "\"boundary\":{\"hold\":[\"capabilities\"],\"mounts\":[\"/var/cache\"]}}",
 };
 
 static void must(bool holds)
@@ -64,7 +65,7 @@ static void add_document(struct snapshot_builder *builder, const char *text)
     evidence_unref(evidence);
 }
 
-/* Every pod is judged at every level. */
+/* Every pod is judged at every level, and its spec is read. */
 static const struct snapshot *world(void)
 {
     static struct snapshot *snapshot;
@@ -73,8 +74,10 @@ static const struct snapshot *world(void)
 
     if (snapshot != NULL)
         return snapshot;
-    policy.defaults =
-        (struct levels){.enforce = LEVEL_REQUIRED, .warn = LEVEL_REQUIRED, .audit = LEVEL_REQUIRED};
+    policy.defaults = (struct levels){.enforce = LEVEL_REQUIRED,
+                                      .warn = LEVEL_REQUIRED,
+                                      .audit = LEVEL_REQUIRED,
+                                      .boundary = BOUNDARY_LEVEL_BLOCK};
     must(snapshot_builder_new(&policy, (struct snapshot_keep){0}, &builder) == 0);
     for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
         add_document(builder, documents[i]);
@@ -122,6 +125,8 @@ static void check_annotations(const cJSON *annotations, const struct decision *d
     must(total <= ANSWER_MAX_ANNOTATIONS_BYTES);
     must(str_equal(tree_get_text(annotations, "outcome"), str_of(gate_outcome_text(d->outcome))));
     must(d->planned == (tree_get(annotations, "packet") != NULL));
+    must(d->boundary_read == (tree_get(annotations, "boundary") != NULL));
+    must(buffer_audit_size(tree_get_text(annotations, "boundary")) <= BOUNDARY_MAX_AUDIT_BYTES);
 }
 
 static void check_decision(const struct decision *d)

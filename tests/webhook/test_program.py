@@ -481,7 +481,7 @@ class Colours(Case):
         files = ("-f", good, "-f", slow, "-f", good)
         status, shown = run_on_terminal("check", *files, *IN_WORLD, "-o", "json")
         self.assertEqual(status, 0)
-        self.assertRegex(shown, r"\r\d+ of 3 files checked\033\[K")
+        self.assertRegex(shown, r"\r\d+ of 3 files read\033\[K")
         self.assertLess(shown.rindex("\r\033[K"), shown.index('[{"source"'))
         self.assert_run(0, "check", "-f", good, *IN_WORLD)
         self.assertEqual(self.err, "")

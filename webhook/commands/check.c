@@ -107,19 +107,18 @@ static int find_policies(struct check *check, const struct files *files, struct 
                          struct check_source **ret_sources)
 {
     struct check_source *sources = arena_alloc(arena, files->count, sizeof(*sources));
+    struct progress progress = {.what = "files read", .total = files->count};
+    int r = sources != NULL ? 0 : -ENOMEM;
 
-    if (sources == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < files->count; i++) {
-        int r = 0;
-
+    for (size_t i = 0; i < files->count && r == 0; i++) {
         sources[i].file = files->items[i];
         r = check_policies_find(check, &sources[i], arena);
-        if (r < 0)
-            return r;
+        progress_step(&progress);
     }
-    *ret_sources = sources;
-    return 0;
+    progress_hide();
+    if (r == 0)
+        *ret_sources = sources;
+    return r;
 }
 
 static int check_files(struct check *check, const struct files *files,
