@@ -26,6 +26,7 @@ PAGES = [
     "README.md",
     "webhook/commands/check.md",
     "webhook/report/security.md",
+    "webhook/boundary.md",
 ]
 FENCES = ("console", "shell-session")
 CONTINUES = re.compile(r"^Continues from \[[^\]]*\]\(([^)]+)\)", flags=re.M)
