@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overlay - a snapshot that has further NetworkPolicies. */
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 
@@ -59,6 +60,7 @@ int snapshot_overlay(const struct snapshot *base, const struct network_policy *c
         snapshot_builder_free(builder);
         return r;
     }
+    assert(made != NULL);
     made->own_baseline_objects = base->own_baseline_objects; /* copies are counted in it */
     *ret_snapshot = made;
     return 0;

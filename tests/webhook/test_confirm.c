@@ -7,7 +7,7 @@
 #include "webhook/server/confirm.h"
 #include "webhook/answer/exchange.h"
 
-#define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE}
+#define LOOKED .levels = {LEVEL_ANNOTATED, LEVEL_NONE, LEVEL_NONE, BOUNDARY_LEVEL_NONE}
 
 /* The letters of the open questions in their order, while the snapshot is not stale. A question in
  * lower case does not deny. */
