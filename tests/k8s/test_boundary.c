@@ -334,8 +334,9 @@ static void make_many(struct arena *arena, size_t count, struct str place,
             .place = place,
         };
     *ret_boundary = (struct boundary){.findings = findings, .finding_count = 2 * count};
+    /* words of different lengths, so that the rest has different lengths too */
     for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++)
-        ret_boundary->states[i] = BOUNDARY_HELD;
+        ret_boundary->states[i] = (count >> i & 1) != 0 ? BOUNDARY_CONTRADICTED : BOUNDARY_HELD;
 }
 
 static size_t count_of(struct str text, const char *part)
