@@ -28,7 +28,7 @@ static const struct {
     [BOUNDARY_CODE_ENV_UNLISTED] = {"env_allowlist does not have the variable {}",
                                     "remove it, or have it declared and signed"},
     [BOUNDARY_CODE_ENV_UNSEEN] = {"the names of these variables are in a ConfigMap or Secret",
-                                  "write each name into env, with valueFrom"},
+                                  "write each name into env, with valueFrom, instead of envFrom"},
     [BOUNDARY_CODE_ENV_SERVICE_LINKS] =
         {"the kubelet adds variables for each Service of the namespace",
          "set enableServiceLinks: false"},
@@ -51,14 +51,17 @@ static const struct {
                                       "remove it, or use an exec handler, or have network: true "
                                       "signed"},
     [BOUNDARY_CODE_EGRESS_UNSEEN] = {"the gate does not read NetworkPolicies",
-                                     "set boundary.networkPolicies: true in its configuration"},
-    [BOUNDARY_CODE_EGRESS_OPEN] = {"no NetworkPolicy with policyTypes: [Egress] selects the pod",
-                                   "apply one; if it was just applied, try again"},
+                                     "set boundary.networkPolicies: true in the gate's "
+                                     "configuration"},
+    [BOUNDARY_CODE_EGRESS_OPEN] = {"no NetworkPolicy limits what the pod can reach",
+                                   "apply a NetworkPolicy with policyTypes: [Egress] that selects "
+                                   "the pod; if it was just applied, try again"},
     [BOUNDARY_CODE_EGRESS_ANY] = {"this NetworkPolicy admits every destination",
-                                  "name the destinations in each of its egress rules"},
+                                  "name the destinations in each of the policy's egress rules"},
     [BOUNDARY_CODE_EGRESS_SOME] = {"network is declared false, and this NetworkPolicy admits "
                                    "destinations",
-                                   "remove its egress rules, or have network: true signed"},
+                                   "remove the policy's egress rules, or have network: true "
+                                   "signed"},
     [BOUNDARY_CODE_SECCOMP_UNSET] = {"no seccomp profile is set",
                                      "set securityContext.seccompProfile.type: RuntimeDefault"},
     [BOUNDARY_CODE_SECCOMP_UNCONFINED] = {"no seccomp profile will be applied",
@@ -66,9 +69,10 @@ static const struct {
                                           "RuntimeDefault, and do not set privileged: true"},
     [BOUNDARY_CODE_CAPABILITY_PRIVILEGED] = {"the container is privileged",
                                              "set securityContext.privileged: false"},
-    [BOUNDARY_CODE_CAPABILITY_KEPT] = {"capabilities are kept",
+    [BOUNDARY_CODE_CAPABILITY_KEPT] = {"not all capabilities are dropped",
                                        "set securityContext.capabilities.drop: [ALL]"},
-    [BOUNDARY_CODE_CAPABILITY_ADDED] = {"a capability is added", "remove it from capabilities.add"},
+    [BOUNDARY_CODE_CAPABILITY_ADDED] = {"a capability is added",
+                                        "remove it from securityContext.capabilities.add"},
     [BOUNDARY_CODE_CAPABILITY_ESCALATION] = {"a process can gain privileges",
                                              "set securityContext.allowPrivilegeEscalation: false"},
     [BOUNDARY_CODE_CAPABILITY_ROOT] = {"the user may be root",
@@ -76,10 +80,13 @@ static const struct {
                                        "another user than 0"},
     [BOUNDARY_CODE_RESOURCES_CPU] = {"no CPU limit is set", "set resources.limits.cpu"},
     [BOUNDARY_CODE_RESOURCES_MEMORY] = {"no memory limit is set", "set resources.limits.memory"},
-    [BOUNDARY_CODE_HOST_NAMESPACE] = {"a namespace of processes is shared", "remove this field"},
-    [BOUNDARY_CODE_HOST_PATH] = {"a path of the node is mounted", "use another volume"},
+    [BOUNDARY_CODE_HOST_NAMESPACE] = {"processes or IPC are shared with the node, or between the "
+                                      "containers",
+                                      "remove hostPID, hostIPC and shareProcessNamespace"},
+    [BOUNDARY_CODE_HOST_PATH] = {"a path of the node is mounted",
+                                 "use a volume that is no hostPath"},
     [BOUNDARY_CODE_HOST_PROC] = {"procMount or windowsOptions.hostProcess lifts the isolation",
-                                 "remove both"},
+                                 "remove procMount and windowsOptions.hostProcess"},
     [BOUNDARY_CODE_HOST_TOKEN] = {"a credential of the API is mounted",
                                   "set automountServiceAccountToken: false, and mount no "
                                   "projected token or certificate"},

@@ -351,7 +351,7 @@ class Check(Case):
             "  boundary.env.service_links: set enableServiceLinks: false",
             "  boundary.fs.root: set securityContext.readOnlyRootFilesystem: true, and mount a volume where the "
             "program writes",
-            "  boundary.egress.unseen: set boundary.networkPolicies: true in its configuration",
+            "  boundary.egress.unseen: set boundary.networkPolicies: true in the gate's configuration",
             "  boundary.seccomp.unset: set securityContext.seccompProfile.type: RuntimeDefault",
             "  boundary.capability.kept: set securityContext.capabilities.drop: [ALL]",
             "  boundary.capability.escalation: set securityContext.allowPrivilegeEscalation: false",
