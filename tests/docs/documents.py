@@ -4,7 +4,7 @@
 
 Usage: tests/docs/documents.py [ROOT]
 
-- Every finding code is in the contract that defines it and in findings.md, in the order of the code, with its class.
+- Every finding code is in the contract that defines it and in findings.md, in the order of the code, with its class or state.
 - Every annotation key and label, every audit annotation, every metric (with type and labels) and every configuration key
   is in its document, and every one that a document names is in the code.
 - Every citation of a contract, such as `gate-v1, section 8`, names a document in the tree and a section that exists.
@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-GATE, PLANNER = "webhook/gate-v1.md", "planner/hardening-v1.md"
+GATE, PLANNER, BOUNDARY = "webhook/gate-v1.md", "planner/hardening-v1.md", "k8s/boundary/boundary-v1.md"
 FINDINGS, METRICS = "webhook/findings.md", "webhook/metrics/metrics.md"
 CODE_FOLDERS = ("planner", "k8s", "webhook")
 CITING = (".c", ".h", ".md", ".py", ".yaml", ".yml", ".tpl", ".js", ".sh")
@@ -86,6 +86,12 @@ class Code:
         found = re.search(rf"#define {table}\(X\)((?:[^\n]*\\\n)*[^\n]*\n)", self.all)
         rows = re.findall(r'X\(\w+,(?:\s*(\w+),)?\s*"([^"]+)"\)', found.group(1).replace("\\\n", " ")) if found else []
         return [(kind or None, text) for kind, text in rows]
+
+    def boundary_codes(self):
+        """(state, text) of each row of BOUNDARY_CODES, in lower case."""
+        found = re.search(r"#define BOUNDARY_CODES\(X\)((?:[^\n]*\\\n)*[^\n]*\n)", self.all)
+        rows = re.findall(r'X\(\w+, "([^"]+)", \w+, (\w+)\)', found.group(1)) if found else []
+        return [(state.lower(), text) for text, state in rows]
 
     def keys(self):
         """Annotation keys and labels; of keys with a variable part, the prefix that ends with a slash."""
@@ -189,16 +195,17 @@ def compare_order(document, what, there, code):
 # ---- checks ----
 
 def check_findings(code, documents):
-    planner, gate = code.codes("PLAN_CODES"), code.codes("GATE_CODES")
-    if not planner or not gate:
-        yield "the tables PLAN_CODES and GATE_CODES were not found in the code"
+    planner, gate, boundary = code.codes("PLAN_CODES"), code.codes("GATE_CODES"), code.boundary_codes()
+    if not planner or not gate or not boundary:
+        yield "the tables PLAN_CODES, GATE_CODES and BOUNDARY_CODES were not found in the code"
         return
     table = rows(section(documents[PLANNER], 5), "code")
     yield from compare_order(PLANNER, "finding", first_names(table), [text for _, text in planner])
     yield from compare_order(GATE, "finding", first_names(rows(section(documents[GATE], 6), "code")),
                              [text for _, text in gate])
-    named = [heading for heading in headings(documents[FINDINGS]) if re.match(r"(gate|sandbox)\.", heading)]
-    yield from compare_order(FINDINGS, "finding", named, [text for _, text in gate + planner])
+    named = [heading for heading in headings(documents[FINDINGS]) if re.match(r"(gate|boundary|sandbox)\.", heading)]
+    yield from compare_order(FINDINGS, "finding", named, [text for _, text in gate + boundary + planner])
+    yield from check_states(boundary, rows(section(documents[BOUNDARY], 3), "code"), documents)
     classes = {text: CLASSES.get(kind, ("?", "?")) for kind, text in planner}
     for cells in table:
         name = ticked(cells[0])[0]
@@ -207,6 +214,16 @@ def check_findings(code, documents):
     for name, (_, word) in classes.items():
         if name in named and not re.search(rf"^### {re.escape(name)}\n\nClass: {word}\.", documents[FINDINGS], re.M):
             yield f"{FINDINGS}: finding {name} is of the class: {word}"
+
+
+def check_states(boundary, table, documents):
+    yield from compare_order(BOUNDARY, "finding", first_names(table), [text for _, text in boundary])
+    there = {ticked(cells[0])[0]: cells[1] for cells in table}
+    for state, name in boundary:
+        if name in there and there[name] != state:
+            yield f"{BOUNDARY}: finding {name} is of the state {state}"
+        if not re.search(rf"^### {re.escape(name)}\n\nState: {state}\.", documents[FINDINGS], re.M):
+            yield f"{FINDINGS}: finding {name} is of the state: {state}"
 
 
 def plain_message(text):
@@ -300,6 +317,7 @@ def check_configuration(code, documents):
             yield f"{path}: configuration key {name} is not in the code"
 
 
+CONTRACTS = {"gate": GATE, "hardening": PLANNER, "boundary": BOUNDARY}
 CITATION = re.compile(r"\b(gate|hardening|boundary)-v1\b(?:\.md)?(?:,? (sections?) ([^\n]*)|, ([A-Z][^\n]*))?")
 
 
@@ -320,11 +338,7 @@ def cited_numbers(text):
 
 
 def check_citation(name, documents, found):
-    path = next((path for path in documents if os.path.basename(path) == f"{name}-v1.md"), None)
-    if path is None:
-        yield f"cites {name}-v1, which is not in the tree"
-        return
-    titles = dict(re.findall(r"^## (\d+)\. (.+?) *$", documents[path], re.M))
+    titles = dict(re.findall(r"^## (\d+)\. (.+?) *$", documents[CONTRACTS[name]], re.M))
     rest = found.group(3) or found.group(4) or ""
     numbers = cited_numbers(rest)
     for number in sorted(numbers):
@@ -461,7 +475,7 @@ def check_tests(root, paths, documents):
 def check(root):
     paths = list(files(root))
     documents = {path: read(root, path) for path in paths if path.endswith(".md") and not path.startswith(DATA)}
-    missing = [path for path in (GATE, PLANNER, FINDINGS, METRICS) if path not in documents]
+    missing = [path for path in (GATE, PLANNER, BOUNDARY, FINDINGS, METRICS) if path not in documents]
     for path in missing:
         yield f"{path}: is not in the tree"
     if missing:

@@ -22,19 +22,23 @@ AS_OF = "2026-03-01T12:00:00Z"
 POD = "the pod"
 ANNOTATIONS = "annotations of the pod"
 CONTAINERS = "containers of the pod"
+SPEC = "spec of the pod"
 DOCUMENT = "the signed document, in the namespace payments"
 REQUIREMENTS = "requirements of the signed document"
 ANOTHER = "another signed document, in the namespace payments"
 BROKEN = "a baseline in sandgate-system, changed after it was signed"
+HOLDING = "for findings of the boundary: a baseline, in the namespace sandgate-system"
+POLICY = "a NetworkPolicy of the namespace payments"
 NAMESPACE = "the namespace"
 CONFIGURATION = "configuration"
 INPUT = "planner input"
-PARTS = {POD, ANNOTATIONS, CONTAINERS, DOCUMENT, REQUIREMENTS, ANOTHER, BROKEN, NAMESPACE, CONFIGURATION, INPUT}
+PARTS = {POD, ANNOTATIONS, CONTAINERS, SPEC, DOCUMENT, REQUIREMENTS, ANOTHER, BROKEN, HOLDING, POLICY, NAMESPACE, CONFIGURATION,
+         INPUT}
 
 SECTION = re.compile(r"^#{2,3} ([^\n]+)\n(.*?)(?=^#{2,3} |\Z)", re.M | re.S)
 BLOCK = re.compile(r"^```yaml\n# ([^\n]*)\n(.*?)^```$", re.M | re.S)
 OUTPUT = re.compile(r"^```text\n(.*?)^```$", re.M | re.S)
-CODE = re.compile(r"(?:gate|sandbox)\.[a-z_]+\.[a-z_]+$")
+CODE = re.compile(r"(?:gate|boundary|sandbox)\.[a-z_]+\.[a-z_]+$")
 
 
 def indent(text, spaces):
@@ -105,6 +109,8 @@ class Workspace:
             pod = replace_value(pod, "annotations", parts[ANNOTATIONS])
         if CONTAINERS in parts:
             pod = replace_value(pod, "containers", parts[CONTAINERS])
+        if SPEC in parts:
+            pod = replace_value(pod, "spec", parts[SPEC])
         if REQUIREMENTS in parts:
             document = replace_value(document, "requirements", parts[REQUIREMENTS])
         self.sign(document, "acme-report", "payments")
@@ -115,8 +121,11 @@ class Workspace:
             with open(self.path("evidence", "baseline.yaml"), encoding="utf-8") as stream:
                 signed = stream.read()
             self.write(signed.rstrip("\n") + " # changed\n", "evidence", "baseline.yaml")
-        if NAMESPACE in parts:
-            self.write(parts[NAMESPACE], "evidence", "namespace.yaml")
+        if HOLDING in parts:
+            self.sign(parts[HOLDING], "holding", "sandgate-system")
+        for part, name in ((POLICY, "policy.yaml"), (NAMESPACE, "namespace.yaml")):
+            if part in parts:
+                self.write(parts[part], "evidence", name)
         options = ["--config", self.write(parts[CONFIGURATION], "gate.yaml")] if CONFIGURATION in parts else []
         return self.printed(["check", "-f", self.write(pod, "pod.yaml"), "--evidence", evidence, "--keyring",
                              self.path("keyring"), "--as-of", AS_OF, *options])
@@ -144,6 +153,8 @@ def check(page, program, write=False):
         if output is None or not parts:
             problems.append(f"{PAGE}: {code}: no example with its output")
             return found.group(0)
+        if code.startswith("boundary."):
+            parts[HOLDING] = base[HOLDING]
         printed = workspace.run(base, parts)
         expected = findings(printed, code)
         if not expected:

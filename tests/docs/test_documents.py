@@ -38,6 +38,8 @@ CLEAN = {
     "k8s/key.h": '#define PREFIX "sandbox.runx.dev/"\n#define SIGNATURE "signature.sandbox.runx.dev/"\n',
     "k8s/key.c": "".join(f'a(PREFIX "{key}"); /* PREFIX "not-this" */\n' for key in KEYS),
     "webhook/gate.h": '#define GATE_CODES(X) \\\n    X(ONE, "gate.a.one") \\\n    X(TWO, "gate.b.two")\n',
+    "k8s/boundary.h": '#define BOUNDARY_CODES(X) \\\n    X(ENV, "boundary.env.one", ENVIRONMENT, OPEN) \\\n'
+                      '    X(FS, "boundary.fs.two", FILESYSTEM, UNKNOWN)\n',
     "webhook/deep/answer.c": "".join(f'add_pair(response, "{key}", text);\n' for key in AUDIT),
     "webhook/deep/metrics.c": "".join(f'head(b, "{name}", "counter", "Help.");\nprint("{name}{{code=\\"%s\\"}} 1\\n");\n'
                                       for name in METRICS),
@@ -45,12 +47,15 @@ CLEAN = {
                              "section_end(&section);\n",
     documents.PLANNER: "# Planner\n\n## 5. Findings\n\n| code | class | message |\n|---|---|---|\n"
                        "| `sandbox.a.one` | R | `baseline does not admit <path>` |\n| `sandbox.b.two` | E | `it is stale` |\n",
+    documents.BOUNDARY: "# Boundary\n\n## 3. Findings\n\n| code | state | when |\n|---|---|---|\n"
+                        "| `boundary.env.one` | open | |\n| `boundary.fs.two` | unknown | |\n",
     documents.GATE: "# Gate\n\n" + table("label", [f"sandbox.runx.dev/{key}" for key in KEYS]) +
                     "`signature.sandbox.runx.dev/<key-id>`\n\n## 6. Findings\n\n" +
                     table("code", ["gate.a.one", "gate.b.two"]) + "## 7. Response\n\n" + table("key", AUDIT, "value") +
                     "## 10. Configuration\n\n```yaml\n# kind: GateConfiguration\n" +
                     "\n".join(f"{key}: 1" for key in CONFIGURATION) + "\n```\n",
-    documents.FINDINGS: "# Findings\n\n### gate.a.one\n\n### gate.b.two\n\n### sandbox.a.one\n\nClass: refused.\n\n"
+    documents.FINDINGS: "# Findings\n\n### gate.a.one\n\n### gate.b.two\n\n### boundary.env.one\n\nState: open.\n\n"
+                        "### boundary.fs.two\n\nState: unknown.\n\n### sandbox.a.one\n\nClass: refused.\n\n"
                         f"### sandbox.b.two\n\nClass: more evidence. See [{G}, section 6]({G}.md#6-findings).\n",
     documents.METRICS: table("metric", METRICS, "counter", "`code`"),
 }
@@ -128,13 +133,23 @@ class Faults(unittest.TestCase):
         self.only(problems((documents.FINDINGS, "Class: refused", "Class: unsupported")),
                   f"{documents.FINDINGS}: finding sandbox.a.one is of the class: refused")
 
+    def test_finding_of_another_state(self):
+        self.only(problems((documents.BOUNDARY, "| unknown |", "| open |")),
+                  f"{documents.BOUNDARY}: finding boundary.fs.two is of the state unknown")
+        self.only(problems((documents.FINDINGS, "State: open", "State: contradicted")),
+                  f"{documents.FINDINGS}: finding boundary.env.one is of the state: open")
+
+    def test_finding_of_the_boundary_that_only_a_document_has(self):
+        self.only(problems((documents.BOUNDARY, "| `boundary.fs.two` |", "| `boundary.env.old` | open | |\n| `boundary.fs.two` |")),
+                  f"{documents.BOUNDARY}: finding boundary.env.old is not in the code")
+
     def test_message_that_the_code_does_not_have(self):
         self.only(problems((documents.PLANNER, "it is stale", "it is old")),
                   f"{documents.PLANNER}: no message of the code reads: it is old")
 
     def test_tables_of_findings_that_are_not_found(self):
         self.assertEqual(problems(("webhook/gate.h", "GATE_CODES", "GATE_LIST"))[0],
-                         "the tables PLAN_CODES and GATE_CODES were not found in the code")
+                         "the tables PLAN_CODES, GATE_CODES and BOUNDARY_CODES were not found in the code")
 
     def test_key_that_only_the_code_has(self):
         self.only(problems(("k8s/key.c", 'PREFIX "key-3"', 'PREFIX "key-3", PREFIX "new"')),
@@ -183,9 +198,9 @@ class Faults(unittest.TestCase):
         self.only(problems(k8s__a_dot_c="/* a - " + P + ", section Nothing. */\n"),
                   f"k8s/a.c: cites a section of {P} that does not exist: Nothing. */ ")
 
-    def test_citation_of_a_document_that_does_not_exist(self):
+    def test_citation_of_a_section_of_the_boundary_that_does_not_exist(self):
         self.only(problems(tests__a_dot_py='"""After boundary-' + 'v1, section 2."""\n'),
-                  "tests/a.py: cites boundary-" + "v1, which is not in the tree")
+                  "tests/a.py: cites boundary-" + "v1, section 2, which does not exist")
 
     def test_citation_in_another_form(self):
         self.only(problems(tests__a_dot_py="# the gate " + "contract, section 6\n"),
