@@ -41,6 +41,33 @@ static void check_written(const struct report *report)
     free(text);
 }
 
+/* A reading has a state for each control, or none at all. */
+static void check_boundary(const struct event *event)
+{
+    bool read = event->boundary.state == EVENT_BOUNDARY_READ;
+
+    must(str_present(event->boundary_json) == read);
+    for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
+        enum boundary_state state = event->boundary.states[i];
+
+        must((state != BOUNDARY_UNREAD) == read && state <= BOUNDARY_CONTRADICTED);
+    }
+}
+
+/* Each workload has one state of each control. */
+static void check_sums(const struct report_boundary *boundary)
+{
+    must(boundary->workload_count <= REPORT_MAX_WORKLOADS &&
+         boundary->namespace_count <= REPORT_MAX_NAMESPACES);
+    for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
+        uint64_t sum = 0;
+
+        for (int k = BOUNDARY_HELD; k <= BOUNDARY_CONTRADICTED; k++)
+            sum += boundary->controls[i][k];
+        must(sum == boundary->workload_count);
+    }
+}
+
 static void check_line(struct report *report, struct str line)
 {
     struct arena cleanup_arena arena = {0};
@@ -58,6 +85,7 @@ static void check_line(struct report *report, struct str line)
         bool passed = false;
 
         must(events.items[i].finding_count <= EVENT_MAX_FINDINGS);
+        check_boundary(&events.items[i]);
         must(event_expiries(&events.items[i], expiries) <= EVENT_MAX_EXPIRIES);
         must(report_add(report, &events.items[i], &arena, &row, &passed) == 0);
     }
@@ -81,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rest.len -= end != NULL ? len + 1 : len;
     }
     report_finish(&report);
+    check_sums(&report.boundary);
     check_written(&report);
     return 0;
 }
