@@ -174,6 +174,7 @@ int builder_open_kept(struct builder *b, bool is_list, uint32_t offset)
     int r = add_node(b, is_list ? cJSON_Array : cJSON_Object, offset, &node);
     struct build_level *level = &b->levels[b->depth];
 
+    assert(r < 0 || node != NULL); /* the value is kept */
     if (r == 0 && b->next.digest && b->digest == NULL)
         r = begin_digest(b, node);
     if (r < 0)

@@ -119,9 +119,9 @@ static const struct {
      "boundary.fs.mount" AT ".volumeMounts[1]\nboundary.fs.mount" AT ".volumeMounts[3]\n"
      "boundary.fs.mount" AT ".volumeMounts[4]\n"
      "boundary.fs.unplaced" AT ".volumeMounts[0]\nboundary.fs.unplaced" AT ".volumeMounts[2]\n"},
-    {CONTAINER(",\"workingDir\":\"/work//\",\"volumeMounts\":[{\"mountPath\":\"/work/data\"},"
-               "{\"mountPath\":\"/work/tmp/out/x\"},{\"mountPath\":\"/work\"},"
-               "{\"mountPath\":\"/work-data\"}]"),
+    {CONTAINER(",\"workingDir\":\"/srv//w/\",\"volumeMounts\":[{\"mountPath\":\"/srv/w/data\"},"
+               "{\"mountPath\":\"/srv/w/tmp/out/x\"},{\"mountPath\":\"/srv/w\"},"
+               "{\"mountPath\":\"/srv/w-data\"}]"),
      "boundary.fs.mount" AT ".volumeMounts[2]\nboundary.fs.mount" AT ".volumeMounts[3]\n"},
     {CONTAINER(",\"volumeDevices\":[{}]"), "boundary.fs.device" AT ".volumeDevices[0]\n"},
     /* network */
