@@ -6,6 +6,7 @@
 
 #include "webhook/gate/gate.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "planner/base/buffer.h"
@@ -288,6 +289,7 @@ static int reads_boundary(struct judgement *j, struct decision *d, bool *ret_rea
         r = snapshot_baselines(j->snapshot, j->review->namespace_name, &limits);
     if (r < 0)
         return r;
+    assert(limits != NULL);
     d->error = (struct str){0};
     d->cannot_deny = !enforces_kind(j->review, j->policy);
     *ret_reads = d->levels.boundary != BOUNDARY_LEVEL_NONE || limits->hold != 0;
