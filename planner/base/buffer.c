@@ -121,17 +121,30 @@ static char json_short_escape(char c)
     }
 }
 
-static void add_escaped(struct buffer *b, char c)
+/* Writes the escape of a byte, at most ESCAPED_BYTES; returns the end. */
+static char *write_escape(char *out, char c)
 {
+    static const char digits[] = "0123456789abcdef";
     char letter = json_short_escape(c);
 
+    *out++ = '\\';
     if (letter != 0) {
-        const char pair[] = {'\\', letter};
-
-        buffer_add(b, (struct str){.ptr = pair, .len = sizeof(pair)});
-    } else {
-        buffer_add_format(b, "\\u%04x", (unsigned)(unsigned char)c);
+        *out++ = letter;
+        return out;
     }
+    *out++ = 'u';
+    *out++ = '0';
+    *out++ = '0';
+    *out++ = digits[(unsigned char)c >> 4];
+    *out++ = digits[(unsigned char)c & 15];
+    return out;
+}
+
+static void add_escaped(struct buffer *b, char c)
+{
+    char escape[ESCAPED_BYTES];
+
+    buffer_add(b, (struct str){.ptr = escape, .len = (size_t)(write_escape(escape, c) - escape)});
 }
 
 /* Sets the highest bit of each byte of the word that must be escaped. Only the lowest bit set is
@@ -164,33 +177,29 @@ static void add_json_bytes(struct buffer *b, struct str s)
 
 /* Adds the whole words of the piece; returns how many of its bytes were added. Each word is stored
  * before it is examined, so memory is reserved for the piece with every byte escaped and one word
- * more. */
+ * more. Positions are kept in local variables: the bytes that are stored could be the buffer's own
+ * members, for all that the compiler knows. */
 static size_t add_json_words(struct buffer *b, struct str piece)
 {
-    size_t i = 0;
+    const char *in = piece.ptr, *end = piece.ptr + piece.len;
+    char *out = b->ptr + b->len;
 
-    while (piece.len - i >= sizeof(uint64_t)) {
+    while ((size_t)(end - in) >= sizeof(uint64_t)) {
         uint64_t word = 0, bits = 0;
         size_t plain = sizeof(word);
 
-        memcpy(&word, piece.ptr + i, sizeof(word));
-        memcpy(b->ptr + b->len, &word, sizeof(word));
+        memcpy(&word, in, sizeof(word));
+        memcpy(out, &word, sizeof(word));
         bits = json_escape_bits(le64toh(word));
         if (bits != 0)
             plain = (size_t)__builtin_ctzll(bits) / CHAR_BIT;
-        b->len += plain;
-        i += plain;
-        if (bits == 0)
-            continue;
-        if (json_short_escape(piece.ptr[i]) != 0) {
-            b->ptr[b->len++] = '\\';
-            b->ptr[b->len++] = json_short_escape(piece.ptr[i]);
-        } else {
-            add_escaped(b, piece.ptr[i]);
-        }
-        i++;
+        in += plain;
+        out += plain;
+        if (bits != 0)
+            out = write_escape(out, *in++);
     }
-    return i;
+    b->len = (size_t)(out - b->ptr);
+    return (size_t)(in - piece.ptr);
 }
 
 void buffer_add_json(struct buffer *b, struct str s)
