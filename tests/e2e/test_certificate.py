@@ -126,7 +126,7 @@ class SelfMade(Case):
         self.assertEqual(texts(), {(200, "ok")})
         self.api.delete(self.secret)
         eventually(lambda: texts() == {(200, MISSING)}, "a line in /readyz", seconds=60)
-        self.assertEqual({each.metric(UPDATED) for each in self.gate.pods().values()}, {0.0})
+        eventually(lambda: {each.metric(UPDATED) for each in self.gate.pods().values()} == {0.0}, "the metric")
         done = self.control.helm("upgrade", self.gate.name, CHART, "-n", self.gate.namespace, "--reset-then-reuse-values", "--wait")
         self.assertEqual(done.status, 0, done.said)
         eventually(lambda: self.api.get(self.secret).get("data"), "a filled Secret", seconds=120)
