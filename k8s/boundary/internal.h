@@ -113,16 +113,6 @@ struct reading {
 
 int pod_read(struct reading *reading) __attribute__((warn_unused_result));
 
-/* A field to be picked out of an object. */
-struct pick {
-    const char *key;
-    int type;      /* cJSON_True stands for both booleans */
-    size_t offset; /* of the `const cJSON *` in the struct that is filled */
-};
-
-/* Fills the struct with the members that have the type of their row. The table ends with {0}. */
-void pod_pick(const cJSON *object, const struct pick *rows, void *ret_struct);
-
 /* Whether a boolean field is there and has that value. */
 static inline bool pod_says(const cJSON *field, bool value)
 {
@@ -149,12 +139,6 @@ typedef int container_rule(struct reading *reading, enum boundary_code code,
 
 /* At the container, or elsewhere; the place is kept. */
 int reading_add(struct reading *reading, enum boundary_code code, struct str place)
-    __attribute__((warn_unused_result));
-/* At `<place><field>` and `<place><field>[<index>]<rest>`. */
-int reading_add_field(struct reading *reading, enum boundary_code code, struct str place,
-                      const char *field) __attribute__((warn_unused_result));
-int reading_add_entry(struct reading *reading, enum boundary_code code, struct str place,
-                      const char *field, size_t index, const char *rest)
     __attribute__((warn_unused_result));
 
 pod_rule rule_env_undeclared, rule_service_links, rule_host_network, rule_host_namespace,

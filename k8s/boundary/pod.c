@@ -6,6 +6,13 @@
 #include "k8s/boundary/internal.h"
 #include "planner/base/tree.h"
 
+/* A field to be picked out of an object. */
+struct pick {
+    const char *key;
+    int type;      /* cJSON_True stands for both booleans */
+    size_t offset; /* of the `const cJSON *` in the struct that is filled */
+};
+
 static bool has_type(const cJSON *node, int type)
 {
     switch (type) {
@@ -18,7 +25,8 @@ static bool has_type(const cJSON *node, int type)
     }
 }
 
-void pod_pick(const cJSON *object, const struct pick *rows, void *ret_struct)
+/* Fills the struct with the members that have the type of their row. The table ends with {0}. */
+static void pick(const cJSON *object, const struct pick *rows, void *ret_struct)
 {
     const cJSON *member = tree_is(object, cJSON_Object) ? object->child : NULL;
 
@@ -167,8 +175,8 @@ static int read_container(struct reading *reading, enum image_list list, size_t 
     c.place = pod_entry_place(reading->arena, pod->prefix, list_names[list], index, "");
     if (!str_present(c.place))
         return -ENOMEM;
-    pod_pick(node, container_rows, &c);
-    pod_pick(c.security_node, security_rows, &c.security);
+    pick(node, container_rows, &c);
+    pick(c.security_node, security_rows, &c.security);
     c.seccomp_type = profile_type(&c.security);
     if (!str_present(c.seccomp_type))
         c.seccomp_type = profile_type(&pod->security);
@@ -234,9 +242,9 @@ int pod_read(struct reading *reading)
                       : arena_format(reading->arena, "%sspec.", workload->root);
     if (!str_present(pod->prefix))
         return -ENOMEM;
-    pod_pick(tree_get(workload->pod, "metadata"), metadata_rows, pod);
-    pod_pick(tree_get(workload->pod, "spec"), spec_rows, pod);
-    pod_pick(pod->security_node, security_rows, &pod->security);
+    pick(tree_get(workload->pod, "metadata"), metadata_rows, pod);
+    pick(tree_get(workload->pod, "spec"), spec_rows, pod);
+    pick(pod->security_node, security_rows, &pod->security);
     r = mounts_read_volumes(reading);
     if (r == 0)
         r = read_containers(reading);

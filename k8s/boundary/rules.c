@@ -21,8 +21,9 @@ int reading_add(struct reading *reading, enum boundary_code code, struct str pla
     return r;
 }
 
-int reading_add_field(struct reading *reading, enum boundary_code code, struct str place,
-                      const char *field)
+/* At `<place><field>`. */
+static int add_field(struct reading *reading, enum boundary_code code, struct str place,
+                     const char *field)
 {
     size_t len = strlen(field);
     char *text = arena_alloc_text(reading->arena, place.len + len + 1);
@@ -34,8 +35,9 @@ int reading_add_field(struct reading *reading, enum boundary_code code, struct s
     return reading_add(reading, code, (struct str){.ptr = text, .len = place.len + len});
 }
 
-int reading_add_entry(struct reading *reading, enum boundary_code code, struct str place,
-                      const char *field, size_t index, const char *rest)
+/* At `<place><field>[<index>]<rest>`. */
+static int add_entry(struct reading *reading, enum boundary_code code, struct str place,
+                     const char *field, size_t index, const char *rest)
 {
     struct str s = pod_entry_place(reading->arena, place, field, index, rest);
 
@@ -53,7 +55,7 @@ static int add_each(struct reading *reading, enum boundary_code code, const stru
     cJSON_ArrayForEach(entry, list)
     {
         if (r == 0)
-            r = reading_add_entry(reading, code, c->place, field, index++, "");
+            r = add_entry(reading, code, c->place, field, index++, "");
     }
     return r;
 }
@@ -111,7 +113,7 @@ int rule_env_unlisted(struct reading *reading, enum boundary_code code, const st
         struct str name = tree_get_text(entry, "name");
 
         if (name.len == 0 || !is_listed(declared->env_allowlist, name)) {
-            r = reading_add_entry(reading, code, c->place, ".env", index, ".name");
+            r = add_entry(reading, code, c->place, ".env", index, ".name");
             if (r < 0)
                 return r;
             if (name.len <= MAX_SHOWN_NAME_BYTES && plan_is_env_name(name))
@@ -135,7 +137,7 @@ int rule_service_links(struct reading *reading, enum boundary_code code)
 
     if (!reading->question->declared.env_given || pod_says(pod->service_links, false))
         return 0;
-    return reading_add_field(reading, code, pod->prefix, "enableServiceLinks");
+    return add_field(reading, code, pod->prefix, "enableServiceLinks");
 }
 
 /* ---- filesystem ---- */
@@ -156,7 +158,7 @@ int rule_mount(struct reading *reading, enum boundary_code code, const struct co
     cJSON_ArrayForEach(entry, c->mounts)
     {
         if (r == 0 && c->mount_states[index].verdict == verdict)
-            r = reading_add_entry(reading, code, c->place, ".volumeMounts", index, "");
+            r = add_entry(reading, code, c->place, ".volumeMounts", index, "");
         index++;
     }
     return r;
@@ -173,9 +175,8 @@ int rule_host_network(struct reading *reading, enum boundary_code code)
 {
     const struct pod *pod = &reading->pod;
 
-    return pod_says(pod->host_network, true)
-               ? reading_add_field(reading, code, pod->prefix, "hostNetwork")
-               : 0;
+    return pod_says(pod->host_network, true) ? add_field(reading, code, pod->prefix, "hostNetwork")
+                                             : 0;
 }
 
 int rule_host_port(struct reading *reading, enum boundary_code code, const struct container *c)
@@ -191,7 +192,7 @@ int rule_host_port(struct reading *reading, enum boundary_code code, const struc
         const cJSON *port = tree_get(entry, "hostPort");
 
         if (r == 0 && tree_is(port, cJSON_Number) && port->valuedouble != 0)
-            r = reading_add_entry(reading, code, c->place, ".ports", index, "");
+            r = add_entry(reading, code, c->place, ".ports", index, "");
         index++;
     }
     return r;
@@ -386,7 +387,7 @@ int rule_host_namespace(struct reading *reading, enum boundary_code code)
 
     for (size_t i = 0; r == 0 && i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (pod_says(rows[i].field, true))
-            r = reading_add_field(reading, code, pod->prefix, rows[i].name);
+            r = add_field(reading, code, pod->prefix, rows[i].name);
     }
     return r;
 }
@@ -404,7 +405,7 @@ static int add_mounts(struct reading *reading, enum boundary_code code, const st
         const struct volume *volume = c->mount_states[index].volume;
 
         if (r == 0 && volume != NULL && is(volume))
-            r = reading_add_entry(reading, code, c->place, ".volumeMounts", index, "");
+            r = add_entry(reading, code, c->place, ".volumeMounts", index, "");
         index++;
     }
     return r;
@@ -449,7 +450,7 @@ int rule_pod_token(struct reading *reading, enum boundary_code code)
 
     if ((!pod->is_template && pod->uid != NULL) || pod_says(pod->automount_token, false))
         return 0;
-    return reading_add_field(reading, code, pod->prefix, "automountServiceAccountToken");
+    return add_field(reading, code, pod->prefix, "automountServiceAccountToken");
 }
 
 static bool is_credential(const struct volume *volume)
