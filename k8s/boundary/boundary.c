@@ -3,6 +3,7 @@
 #include "k8s/boundary/boundary.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "k8s/boundary/internal.h"
 
@@ -55,7 +56,11 @@ static_assert(sizeof(rules) / sizeof(rules[0]) == BOUNDARY_CODE_COUNT, "one row 
 static int run(struct reading *reading, size_t row)
 {
     const struct pod *pod = &reading->pod;
-    int r = rules[row].pod != NULL ? rules[row].pod(reading, rules[row].code) : 0;
+    int r = 0;
+
+    reading->code_begin = reading->count;
+    if (rules[row].pod != NULL)
+        r = rules[row].pod(reading, rules[row].code);
 
     if (rules[row].which == NO_CONTAINER)
         return r;
@@ -88,6 +93,7 @@ int boundary_read(const struct boundary_question *question, struct arena *arena,
         if (boundary_code_state(reading.findings[i].code) > *state)
             *state = boundary_code_state(reading.findings[i].code);
     }
+    memcpy(result.more, reading.more, sizeof(result.more));
     result.findings = reading.findings;
     result.finding_count = reading.count;
     *ret_boundary = result;

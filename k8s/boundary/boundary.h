@@ -93,10 +93,15 @@ struct boundary_finding {
     struct str name;  /* of a variable that the message may show; absent: none */
 };
 
+/* Findings of one code that are kept; further ones are only counted. More than the annotation, a
+ * message or a person can take: a pod has as many as its author likes. */
+#define BOUNDARY_MAX_FINDINGS_PER_CODE 1000
+
 struct boundary {
     enum boundary_state states[BOUNDARY_CONTROL_COUNT];
     const struct boundary_finding *findings; /* in the order of section 3 */
     size_t finding_count;
+    size_t more[BOUNDARY_CODE_COUNT]; /* behind those that are kept */
 };
 
 int boundary_read(const struct boundary_question *question, struct arena *arena,

@@ -33,14 +33,16 @@ static const struct {
         {"the kubelet adds variables for each Service of the namespace",
          "set enableServiceLinks: false"},
     [BOUNDARY_CODE_FS_ROOT] = {"the root filesystem is writable",
-                               "set securityContext.readOnlyRootFilesystem: true, and mount a "
-                               "volume where the program writes"},
+                               "set the container's securityContext.readOnlyRootFilesystem: "
+                               "true, and mount a volume below workingDir at each path of "
+                               "writable_paths"},
     [BOUNDARY_CODE_FS_MOUNT] = {"no declared path and no baseline admits this writable mount",
-                                "set readOnly: true, or declare its path in writable_paths, or "
-                                "add it to boundary.mounts of the baselines"},
+                                "mount it below workingDir at a path of writable_paths, or set "
+                                "readOnly: true, or add it to boundary.mounts of the baselines"},
     [BOUNDARY_CODE_FS_UNPLACED] = {"the working directory is not known, so this writable mount "
                                    "cannot be compared with writable_paths",
-                                   "set workingDir of the container"},
+                                   "set workingDir of the container, to which writable_paths are "
+                                   "relative"},
     [BOUNDARY_CODE_FS_DEVICE] = {"the container gets a block device", "remove volumeDevices"},
     [BOUNDARY_CODE_NETWORK_HOST] = {"the pod uses the network of its node", "remove hostNetwork"},
     [BOUNDARY_CODE_NETWORK_HOST_PORT] =
@@ -52,14 +54,14 @@ static const struct {
                                       "signed"},
     [BOUNDARY_CODE_EGRESS_UNSEEN] = {"the gate does not read NetworkPolicies",
                                      "set boundary.networkPolicies: true in the gate's "
-                                     "configuration"},
+                                     "configuration, or give check the policies with -f"},
     [BOUNDARY_CODE_EGRESS_OPEN] = {"no NetworkPolicy limits what the pod can reach",
                                    "apply a NetworkPolicy with policyTypes: [Egress] that selects "
                                    "the pod; if it was just applied, try again"},
-    [BOUNDARY_CODE_EGRESS_ANY] = {"this NetworkPolicy admits every destination",
+    [BOUNDARY_CODE_EGRESS_ANY] = {"this NetworkPolicy admits every destination, or cannot be read",
                                   "name the destinations in each of the policy's egress rules"},
     [BOUNDARY_CODE_EGRESS_SOME] = {"network is declared false, and this NetworkPolicy admits "
-                                   "destinations",
+                                   "destinations, or cannot be read",
                                    "remove the policy's egress rules, or have network: true "
                                    "signed"},
     [BOUNDARY_CODE_SECCOMP_UNSET] = {"no seccomp profile is set",
@@ -67,14 +69,16 @@ static const struct {
     [BOUNDARY_CODE_SECCOMP_UNCONFINED] = {"no seccomp profile will be applied",
                                           "set securityContext.seccompProfile.type: "
                                           "RuntimeDefault, and do not set privileged: true"},
-    [BOUNDARY_CODE_CAPABILITY_PRIVILEGED] = {"the container is privileged",
-                                             "set securityContext.privileged: false"},
-    [BOUNDARY_CODE_CAPABILITY_KEPT] = {"not all capabilities are dropped",
-                                       "set securityContext.capabilities.drop: [ALL]"},
+    [BOUNDARY_CODE_CAPABILITY_PRIVILEGED] =
+        {"the container is privileged", "set the container's securityContext.privileged: false"},
+    [BOUNDARY_CODE_CAPABILITY_KEPT] =
+        {"not all capabilities are dropped",
+         "set the container's securityContext.capabilities.drop: [ALL]"},
     [BOUNDARY_CODE_CAPABILITY_ADDED] = {"a capability is added",
                                         "remove it from securityContext.capabilities.add"},
     [BOUNDARY_CODE_CAPABILITY_ESCALATION] = {"a process can gain privileges",
-                                             "set securityContext.allowPrivilegeEscalation: false"},
+                                             "set the container's securityContext."
+                                             "allowPrivilegeEscalation: false"},
     [BOUNDARY_CODE_CAPABILITY_ROOT] = {"the user may be root",
                                        "set securityContext.runAsNonRoot: true, or runAsUser to "
                                        "another user than 0"},

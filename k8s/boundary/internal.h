@@ -107,6 +107,8 @@ struct reading {
     struct boundary_finding *findings;
     size_t count;
     size_t capacity;
+    size_t code_begin; /* the first finding of the code that is looked for */
+    size_t more[BOUNDARY_CODE_COUNT];
 };
 
 /* ---- pod.c ---- */

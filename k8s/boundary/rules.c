@@ -9,16 +9,32 @@
 
 #define MAX_SHOWN_NAME_BYTES 128 /* of a variable, in a message */
 
-int reading_add(struct reading *reading, enum boundary_code code, struct str place)
+/* Whether a further finding is only counted: its place is not made then. */
+static bool is_counted(struct reading *reading, enum boundary_code code)
 {
-    /* no limit of its own: the size of a request limits the number of findings */
+    if (reading->count - reading->code_begin < BOUNDARY_MAX_FINDINGS_PER_CODE)
+        return false;
+    reading->more[code]++;
+    return true;
+}
+
+static int add(struct reading *reading, enum boundary_code code, struct str place)
+{
     int r = array_grow_in(reading->arena, &reading->findings, &reading->capacity,
-                          reading->count + 1, sizeof(*reading->findings), SIZE_MAX);
+                          reading->count + 1, sizeof(*reading->findings),
+                          (size_t)BOUNDARY_MAX_FINDINGS_PER_CODE * BOUNDARY_CODE_COUNT);
 
     if (r == 0)
         reading->findings[reading->count++] =
             (struct boundary_finding){.code = code, .place = place};
     return r;
+}
+
+int reading_add(struct reading *reading, enum boundary_code code, struct str place)
+{
+    if (is_counted(reading, code))
+        return 0;
+    return add(reading, code, place);
 }
 
 /* At `<place><field>`. */
@@ -39,9 +55,12 @@ static int add_field(struct reading *reading, enum boundary_code code, struct st
 static int add_entry(struct reading *reading, enum boundary_code code, struct str place,
                      const char *field, size_t index, const char *rest)
 {
-    struct str s = pod_entry_place(reading->arena, place, field, index, rest);
+    struct str s = {0};
 
-    return str_present(s) ? reading_add(reading, code, s) : -ENOMEM;
+    if (is_counted(reading, code))
+        return 0;
+    s = pod_entry_place(reading->arena, place, field, index, rest);
+    return str_present(s) ? add(reading, code, s) : -ENOMEM;
 }
 
 /* One finding for each entry of a list of the container. */
@@ -116,7 +135,8 @@ int rule_env_unlisted(struct reading *reading, enum boundary_code code, const st
             r = add_entry(reading, code, c->place, ".env", index, ".name");
             if (r < 0)
                 return r;
-            if (name.len <= MAX_SHOWN_NAME_BYTES && plan_is_env_name(name))
+            if (reading->more[code] == 0 && name.len <= MAX_SHOWN_NAME_BYTES &&
+                plan_is_env_name(name))
                 reading->findings[reading->count - 1].name = name;
         }
         index++;

@@ -19,6 +19,9 @@
  * control with more findings than this can never be written in full. */
 #define MAX_WRITTEN (BOUNDARY_MAX_AUDIT_BYTES / 46)
 
+/* What is only counted lies behind findings that are left out already. */
+static_assert(BOUNDARY_MAX_FINDINGS_PER_CODE > MAX_WRITTEN, "counted findings are never written");
+
 /* Only the name of a NetworkPolicy makes a place long; its object is read from at most 64 MiB. */
 #define MAX_TEXT_BYTES ((size_t)1 << 30)
 
@@ -206,6 +209,8 @@ int boundary_write(const struct boundary *boundary, struct arena *arena, struct 
         w.kept[boundary_code_control(boundary->findings[i].code)]++;
         foreign |= has_foreign_place(boundary->findings[i].code);
     }
+    for (int i = 0; i < BOUNDARY_CODE_COUNT; i++)
+        w.left_out += boundary->more[i];
     for (int i = 0; i < BOUNDARY_CONTROL_COUNT; i++) {
         w.begin[i] = next;
         next += w.kept[i];

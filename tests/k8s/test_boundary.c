@@ -373,6 +373,37 @@ Test(boundary, a_long_annotation_loses_findings_of_the_longest_lists)
     }
 }
 
+/* A pod can have more findings than anybody reads: the places of further ones are not made. */
+Test(boundary, very_many_findings_are_counted)
+{
+    enum { COUNT = 20000 };
+    cleanup_arena struct arena arena = {0};
+    struct buffer b = buffer_make(&arena, MAX_TEXT_BYTES);
+    struct boundary_question question = {0};
+    struct boundary many = {0};
+    struct workload pod = {0};
+    struct str text = {0};
+    size_t before = 0;
+
+    buffer_add(&b, STR(POD ",\"containers\":[{" HELD ",\"env\":["));
+    for (unsigned i = 0; i < COUNT; i++)
+        buffer_add(&b, i > 0 ? STR(",{\"name\":\"X\"}") : STR("{\"name\":\"X\"}"));
+    buffer_add(&b, STR("],\"envFrom\":[{}]}]"));
+    pod = read_pod(&arena, buffer_text(&b).ptr);
+    question = question_of(&pod, no_sidecars);
+    before = arena_used_bytes(&arena);
+    cr_assert_eq(boundary_read(&question, &arena, &many), 0);
+    cr_expect_lt(arena_used_bytes(&arena) - before, (size_t)512 * 1024);
+    cr_expect_eq(many.more[BOUNDARY_CODE_ENV_UNLISTED], COUNT - BOUNDARY_MAX_FINDINGS_PER_CODE);
+    cr_expect_eq(many.finding_count, BOUNDARY_MAX_FINDINGS_PER_CODE + 2, "envFrom, and egress");
+    cr_expect_str_eq(many.findings[999].place.ptr, "spec.containers[0].env[999].name");
+    cr_assert_eq(boundary_write(&many, &arena, &text), 0);
+    cr_expect_eq(buffer_audit_size(text) <= BOUNDARY_MAX_AUDIT_BYTES, true);
+    cr_expect(str_contains(text, arena_format(&arena, "],\"left_out\":%zu}",
+                                              COUNT + 2 - count_of(text, "\"place\""))),
+              "%s", text.ptr);
+}
+
 Test(boundary, the_annotation_of_a_held_pod)
 {
     cleanup_arena struct arena arena = {0};

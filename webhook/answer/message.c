@@ -101,7 +101,7 @@ static int add_lines(struct buffer *b, const struct decision *d, struct arena *a
         if (r < 0)
             return r;
         if (line.len + 1 + (i + 1 < rows.cause_count ? MORE_BYTES + 1 : 0) > left) {
-            buffer_add_format(b, "\n… and %zu more", rows.cause_count - i);
+            buffer_add_format(b, "\n… and %zu more", rows.cause_count - i + d->finding_more);
             break;
         }
         buffer_add_char(b, '\n');
@@ -234,7 +234,8 @@ static int warn_of_rows(const struct decision *d, struct arena *arena, struct st
         size_t reserved = str_present(also) ? 1 : 0;
 
         if (*count + 1 + reserved == ANSWER_MAX_WARNINGS && i + 1 < rows.cause_count) {
-            text = arena_format(arena, "sandgate: … and %zu more", rows.cause_count - i);
+            text = arena_format(arena, "sandgate: … and %zu more",
+                                rows.cause_count - i + d->finding_more);
             r = str_present(text) ? add_warning(arena, text, warnings, count) : -ENOMEM;
             break;
         }
@@ -283,6 +284,10 @@ static int warn_of_boundary(const struct decision *d, struct arena *arena, struc
 
     for (size_t i = 0; i < d->boundary.finding_count; i++)
         left += warns(d, &d->boundary.findings[i]) ? 1 : 0;
+    for (int i = 0; i < BOUNDARY_CODE_COUNT; i++)
+        left += warns(d, &(struct boundary_finding){.code = (enum boundary_code)i})
+                    ? d->boundary.more[i]
+                    : 0;
     for (size_t i = 0; r == 0 && left > 0 && *count < ANSWER_MAX_WARNINGS; i++) {
         const struct boundary_finding *f = &d->boundary.findings[i];
         struct answer_row row = {.code = str_of(boundary_code_text(f->code)),

@@ -70,6 +70,12 @@ int gate_read_boundary(struct judgement *j, struct decision *d)
         if (gate_boundary_blocks(d, &d->boundary.findings[i]))
             r = add_blocking(j, &d->boundary.findings[i]);
     }
+    for (int i = 0; r == 0 && i < BOUNDARY_CODE_COUNT; i++) {
+        const struct boundary_finding counted = {.code = (enum boundary_code)i};
+
+        if (gate_boundary_blocks(d, &counted))
+            d->finding_more += d->boundary.more[i];
+    }
     if (r == 0)
         d->boundary_read = true;
     return r;

@@ -93,6 +93,7 @@ struct decision {
     bool violates_audit;
     const struct gate_finding *findings; /* in the order of section 6's table */
     size_t finding_count;
+    size_t finding_more; /* further ones that block, of codes that have very many; only counted */
     bool planned;
     struct plan plan;   /* if planned */
     bool boundary_read; /* the pod's own spec was read beside the plan (boundary-v1) */
