@@ -13,8 +13,8 @@ UNSEEN = [("boundary.egress.unseen", "")]
 UNLISTED = "env_allowlist does not have the variable REPORT_TOKEN; remove it, or have it declared and signed"
 SECCOMP = "no seccomp profile is set; set securityContext.seccompProfile.type: RuntimeDefault"
 LINKS = "the kubelet adds variables for each Service of the namespace; set enableServiceLinks: false"
-MOUNT = ("no declared path and no baseline admits this writable mount; set readOnly: true, or declare its path in "
-         "writable_paths, or add it to boundary.mounts of the baselines")
+MOUNT = ("no declared path and no baseline admits this writable mount; mount it below workingDir at a path of "
+         "writable_paths, or set readOnly: true, or add it to boundary.mounts of the baselines")
 HOST_PORT = "network is declared false, and a port of the node is used; remove hostPort, or have network: true signed"
 SERVES = ("network is declared false, and this makes the container listen; remove it, or use an exec handler, or have "
           "network: true signed")

@@ -349,12 +349,13 @@ class Check(Case):
             "hostNetwork",
             "to hold what is open or unknown:",
             "  boundary.env.service_links: set enableServiceLinks: false",
-            "  boundary.fs.root: set securityContext.readOnlyRootFilesystem: true, and mount a volume where the "
-            "program writes",
-            "  boundary.egress.unseen: set boundary.networkPolicies: true in the gate's configuration",
+            "  boundary.fs.root: set the container's securityContext.readOnlyRootFilesystem: true, and mount a volume "
+            "below workingDir at each path of writable_paths",
+            "  boundary.egress.unseen: set boundary.networkPolicies: true in the gate's configuration, or give check the "
+            "policies with -f",
             "  boundary.seccomp.unset: set securityContext.seccompProfile.type: RuntimeDefault",
-            "  boundary.capability.kept: set securityContext.capabilities.drop: [ALL]",
-            "  boundary.capability.escalation: set securityContext.allowPrivilegeEscalation: false",
+            "  boundary.capability.kept: set the container's securityContext.capabilities.drop: [ALL]",
+            "  boundary.capability.escalation: set the container's securityContext.allowPrivilegeEscalation: false",
             "  boundary.capability.root: set securityContext.runAsNonRoot: true, or runAsUser to another user than 0",
             "  boundary.resources.cpu: set resources.limits.cpu",
             "  boundary.resources.memory: set resources.limits.memory",
