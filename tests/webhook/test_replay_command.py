@@ -79,7 +79,7 @@ class Replay(Case):
                                                                audit_id="x")))
         tree = json.loads(self.assert_run(1, "replay", "-o", "json", path))
         self.assertEqual(tree["summary"], {"same": 1, "sameCut": 0, "differs": 1, "noInput": 0, "noPlan": 0,
-                                           "broken": 0, "torn": 0, "tooLong": 0})
+                                           "broken": 0, "torn": 0, "tooLong": 0, "foreign": 0})
         self.assertEqual(tree["differences"], [{
             "source": f"{path}:2", "object": "payments/Pod/good", "time": "2026-03-01T12:00:01.250000Z", "id": "x",
             "where": "packet-sha256", "recordedSha256": "sha256:" + "0" * 64,
@@ -100,7 +100,8 @@ class Replay(Case):
         path = self.write("audit.log", log(event(READY)) + "torn")
         self.assert_run(2, "replay", self.folder / "none", path)
         self.assertEqual(self.err, f"sandgate: {self.folder}/none: No such file or directory\n"
-                                   "sandgate: 1 lines cannot be read\n")
+                                   f"sandgate: {path}: 1 of 2 lines could not be read, more than 5 percent\n"
+                                   f"sandgate: 1 lines cannot be read, the first is {path}:2\n")
         self.assert_run(2, "replay")
 
 

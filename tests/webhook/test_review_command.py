@@ -192,16 +192,17 @@ class Losses(Review):
         text = "\n".join([whole, whole[:500], "not JSON", '{"outcome":1}', '{"some":"thing"}', whole[:-1] + "]",
                           '{"kind":"Event","apiVersion":"v1","reason":"outcome"}',
                           '{"schema":"sandgate.decision.v1","outcome":"odd"}', whole[:2000]])
-        report = self.review(text)
+        report = self.review(text, status=2)
         self.assertEqual(self.counts(report, "denied", "broken", "foreign", "texts"), (1, 5, 3, 9))
         path = self.folder / "audit.log"
         self.assertEqual(report["summary"]["firstBroken"], f"{path}:2")
-        self.assertEqual(self.err, f"sandgate: 5 lines cannot be read, the first is {path}:2\n"
-                                   "sandgate: 3 lines that are neither audit events nor decisions\n")
+        self.assertEqual(self.err, f"sandgate: {path}: 8 of 9 lines could not be read, more than 5 percent\n"
+                                   f"sandgate: 5 lines cannot be read, the first is {path}:2\n"
+                                   f"sandgate: 3 lines that are neither audit events nor decisions, the first is {path}:4\n")
 
     def test_invalid_utf8_affects_only_its_line(self):
         text = log(event(DENIED)).encode()
-        report = self.review(text.replace(b"dev@", b"\xff\xfe@") + text)
+        report = self.review(text.replace(b"dev@", b"\xff\xfe@") + text, status=2)
         self.assertEqual(self.counts(report, "denied", "broken"), (1, 1))
 
     def test_a_patch_that_is_not_valid_json_does_not_hide_its_event(self):
@@ -214,15 +215,15 @@ class Losses(Review):
         pod = {"spec": {"containers": [{"image": "registry.example.test/x:1"}]}}
         big = event(DENIED, requestObject={**pod, "pad": "y" * (10 << 20)})
         huge = event(DENIED, requestObject={"pad": "y" * (20 << 20)})
-        report = self.review(log(big, huge, event(DENIED)))
+        report = self.review(log(big, huge, event(DENIED)), status=2)
         self.assertEqual(self.counts(report, "denied", "broken", "tooLong", "texts"), (2, 0, 1, 2))
         self.assertEqual(report["rows"][0]["images"], ["registry.example.test/x:1"])
         batch = {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": [big, huge, event(DENIED)]}
-        self.assertEqual(self.counts(self.review(go_json(batch)), "denied", "tooLong"), (2, 1))
+        self.assertEqual(self.counts(self.review(go_json(batch), status=2), "denied", "tooLong"), (2, 1))
 
     def test_damaged_gzip_exits_with_2_and_a_truncated_one_is_counted(self):
         data = gzip.compress(log(*[event(DENIED) for _ in range(50)]).encode())
-        report = self.review(data[:len(data) // 2], name="cut.gz")
+        report = self.review(data[:len(data) // 2], name="cut.gz", status=2)
         self.assertEqual(report["summary"]["torn"], 1)
         self.assertGreater(report["summary"]["denied"], 0)
         bad = bytearray(data)

@@ -36,6 +36,16 @@ static bool looks_whole(struct str s)
     return s.len >= 2 && s.ptr[0] == '{' && s.ptr[s.len - 1] == '}';
 }
 
+/* As log_write() begins a line. `kubectl logs` mixes them with the decision log. */
+static bool is_log_line(struct str s)
+{
+    struct str head = {s.ptr, s.len < GLANCE_BYTES ? s.len : GLANCE_BYTES};
+
+    return str_starts_with(head, STR("{\"time\":\"")) &&
+           str_contains(head, STR("\",\"level\":\"")) &&
+           str_contains(head, STR("\",\"message\":\""));
+}
+
 bool event_may_matter(struct str text, enum event_kind *ret_kind)
 {
     struct str s = str_trim(text);
@@ -50,7 +60,7 @@ bool event_may_matter(struct str text, enum event_kind *ret_kind)
     else if (str_contains(head, STR(GROUP)) || str_contains(s, STR(GROUP)))
         *ret_kind = EVENT_OTHER;
     else
-        *ret_kind = EVENT_FOREIGN;
+        *ret_kind = is_log_line(s) ? EVENT_LOG_LINE : EVENT_FOREIGN;
     return false;
 }
 
@@ -197,6 +207,8 @@ int event_read(struct str text, struct arena *arena, struct events *ret_events,
         ret_events->count = 0;
         return 0;
     }
+    if (r == 0 && *ret_kind == EVENT_FOREIGN && is_log_line(s))
+        *ret_kind = EVENT_LOG_LINE;
     for (size_t i = 0; r == 0 && shortened && i < ret_events->count; i++)
         ret_events->items[i].without_bodies = true;
     return r;

@@ -130,7 +130,7 @@ static int next_line(struct lines *lines, struct str *ret_text)
         if (r == 0)
             return take_tail(lines, ret_text);
         if (r == -ENOBUFS) {
-            lines->too_long++;
+            lines_count_too_long(lines);
             lines->skipping = true;
             r = 1;
         }
@@ -175,7 +175,8 @@ static int has_grown(struct lines *lines)
     if ((uint64_t)now.st_size < lines->bytes_read) {
         if (lseek(lines->fd, 0, SEEK_SET) < 0)
             return -errno;
-        lines->torn += lines->end > lines->begin;
+        if (lines->end > lines->begin)
+            lines_count_torn(lines);
         lines_input_reset(lines);
         return 1;
     }
@@ -200,7 +201,8 @@ int lines_follow(struct lines *lines)
         return 0;
     (void)close(lines->fd);
     lines->fd = fd;
-    lines->torn += lines->end > lines->begin;
+    if (lines->end > lines->begin)
+        lines_count_torn(lines);
     lines_input_reset(lines);
     return take_file_status(lines) < 0 ? 0 : 1;
 }

@@ -64,6 +64,7 @@ struct lines {
     uint64_t size;       /* of the file when it was opened, for progress; 0: unknown */
     uint64_t too_long;   /* texts over LINES_MAX_BYTES */
     uint64_t torn;       /* lists and compressed streams that end too early; tails that were lost */
+    uint64_t first_too_long, first_torn; /* the line of the first one */
 };
 
 /* path "-" is standard input. path is borrowed. */

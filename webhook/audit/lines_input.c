@@ -135,7 +135,7 @@ static int fill_inflated(struct lines *lines)
         if (r <= 0) {
             if (r == 0 && f->in_member && !lines->keep_tail) {
                 f->in_member = false;
-                lines->torn++;
+                lines_count_torn(lines);
             }
             return r;
         }

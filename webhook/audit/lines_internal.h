@@ -17,6 +17,18 @@ void lines_inflate_free(struct lines_inflate *inflate);
 /* Forgets everything that was read: the next read is at the beginning of a file. */
 void lines_input_reset(struct lines *lines);
 
+static inline void lines_count_too_long(struct lines *lines)
+{
+    if (lines->too_long++ == 0)
+        lines->first_too_long = lines->next_line;
+}
+
+static inline void lines_count_torn(struct lines *lines)
+{
+    if (lines->torn++ == 0)
+        lines->first_torn = lines->next_line;
+}
+
 /* lines_walk.c */
 /* Recognises a list of events, or an object over several lines, at `begin`; then walk.on is set. */
 int lines_walk_begins(struct lines *lines) __attribute__((warn_unused_result));

@@ -77,14 +77,14 @@ int lines_walk_begins(struct lines *lines)
 
         if (r < 0)
             return r;
+        s = sniffed(lines); /* the bytes may have moved, also at the end of the file */
         if (r == 0)
             break;
-        s = sniffed(lines);
     }
     next = json_skip_blanks(s, 1);
     spread = ends_line(s, 1);
     if (s.ptr[0] == '[') {
-        if (next >= s.len || s.ptr[next] != '{')
+        if (next >= s.len || (s.ptr[next] != '{' && s.ptr[next] != ']'))
             return 0;
         lines->walk = (struct lines_walk){.on = true, .compact = !spread, .at_depth = 1};
     } else if (has_items(s)) {
@@ -150,7 +150,7 @@ static int fill(struct lines *lines)
     r = lines_fill(lines);
     if (r == -ENOBUFS) {
         w->skipping = true;
-        lines->too_long++;
+        lines_count_too_long(lines);
         lines->begin = w->next;
         r = lines_fill(lines);
     }
@@ -173,7 +173,7 @@ int lines_walk_next(struct lines *lines, struct str *ret_text)
         if (w->next == lines->end) {
             r = fill(lines);
             if (r == 0 && !lines->keep_tail) {
-                lines->torn++;
+                lines_count_torn(lines);
                 w->next = lines->end;
                 end_walk(lines);
             }
@@ -183,7 +183,7 @@ int lines_walk_next(struct lines *lines, struct str *ret_text)
         r = step(lines, lines->bytes[w->next]);
         w->next++;
         if (r < 0) {
-            lines->torn++;
+            lines_count_torn(lines);
             end_walk(lines);
             return 0;
         }

@@ -11,6 +11,7 @@
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/commands.h"
+#include "webhook/commands/unreadable.h"
 #include "webhook/report/json.h"
 
 #define REPLAY_SCHEMA "sandgate.replay.v1"
@@ -24,7 +25,9 @@ static const char *const replay_outputs[] = {"table", "json", NULL};
 /* The options and counts of one run. */
 struct replays {
     enum replay_output output;
-    uint64_t same, same_cut, differs, no_input, no_plan, broken, torn, too_long;
+    uint64_t same, same_cut, differs, no_input, no_plan;
+    unsigned percent;           /* --max-unreadable */
+    struct unread unread, file; /* of all files; of the one that is read now */
 };
 
 static int print_text(struct arena *arena, struct str text, enum output_colour colour)
@@ -166,7 +169,7 @@ static int take_text(struct replays *run, const struct lines *lines, struct str 
         r = str_present(source) ? count_event(run, &events.items[i], source, &arena) : -ENOMEM;
     if (r == -ENOMEM)
         kind = EVENT_BROKEN; /* it needs more memory than the limit allows */
-    run->broken += kind == EVENT_BROKEN;
+    unread_count(&run->file, kind, lines->path, lines->line);
     return r == -ENOMEM ? 0 : r;
 }
 
@@ -175,8 +178,9 @@ static int read_file(struct replays *run, const char *path)
     struct lines cleanup_lines lines = {.fd = -1};
     struct progress progress = {.what = "MiB read"};
     struct str text = {0};
-    int r = lines_open(path, &lines);
+    int status = COMMAND_YES, r = lines_open(path, &lines);
 
+    run->file = (struct unread){0};
     progress.total = r == 0 ? (size_t)(lines.size >> 20) : 0;
     while (r == 0 && (r = lines_next(&lines, &text)) == 1) {
         r = take_text(run, &lines, text);
@@ -184,29 +188,35 @@ static int read_file(struct replays *run, const char *path)
             progress_step(&progress);
     }
     progress_hide();
-    run->torn += lines.torn;
-    run->too_long += lines.too_long;
+    unread_take_lines(&run->file, &lines);
+    unread_add(&run->unread, &run->file);
     if (r == -EBADMSG)
         output_error("%s: the compressed data is damaged", path);
     else if (r < 0)
         output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
-    return r < 0 ? COMMAND_FAILED : COMMAND_YES;
+    else
+        status = unreadable_judge(&run->file, path, run->percent);
+    return r < 0 ? COMMAND_FAILED : status;
 }
 
 static void print_end(const struct replays *run)
 {
-    uint64_t same = run->same + run->same_cut, lost = run->broken + run->torn + run->too_long;
+    const struct unread_part *parts = run->unread.parts;
 
     if (run->output == REPLAY_OUTPUT_JSON) {
-        printf("\n],\"summary\":{\"same\":%llu,\"sameCut\":%llu,\"differs\":%llu,\"noInput\":%llu,"
-               "\"noPlan\":%llu,\"broken\":%llu,\"torn\":%llu,\"tooLong\":%llu}}\n",
-               (unsigned long long)run->same, (unsigned long long)run->same_cut,
-               (unsigned long long)run->differs, (unsigned long long)run->no_input,
-               (unsigned long long)run->no_plan, (unsigned long long)run->broken,
-               (unsigned long long)run->torn, (unsigned long long)run->too_long);
+        printf(
+            "\n],\"summary\":{\"same\":%llu,\"sameCut\":%llu,\"differs\":%llu,\"noInput\":%llu,"
+            "\"noPlan\":%llu,\"broken\":%llu,\"torn\":%llu,\"tooLong\":%llu,\"foreign\":%llu}}\n",
+            (unsigned long long)run->same, (unsigned long long)run->same_cut,
+            (unsigned long long)run->differs, (unsigned long long)run->no_input,
+            (unsigned long long)run->no_plan, (unsigned long long)parts[UNREAD_BROKEN].number,
+            (unsigned long long)parts[UNREAD_TORN].number,
+            (unsigned long long)parts[UNREAD_TOO_LONG].number,
+            (unsigned long long)parts[UNREAD_FOREIGN].number);
+        unreadable_print(&run->unread);
         return;
     }
-    printf("%llu same", (unsigned long long)same);
+    printf("%llu same", (unsigned long long)(run->same + run->same_cut));
     if (run->same_cut > 0)
         printf(" (%llu with a packet that is cut in the log, compared by digest)",
                (unsigned long long)run->same_cut);
@@ -216,8 +226,7 @@ static void print_end(const struct replays *run)
     if (run->no_plan > 0)
         printf(", %llu without a plan", (unsigned long long)run->no_plan);
     fputc('\n', stdout);
-    if (lost > 0)
-        output_error("%llu lines cannot be read", (unsigned long long)lost);
+    unreadable_print(&run->unread);
 }
 
 static int read_files(struct replays *run, const struct operands *operands)
@@ -241,6 +250,7 @@ static int read_files(struct replays *run, const struct operands *operands)
 static int run(int argc, char **argv)
 {
     unsigned output = REPLAY_OUTPUT_TABLE;
+    const char *max_unreadable = NULL;
     const struct option_row rows[] = {
         {.name = "output",
          .letter = 'o',
@@ -248,6 +258,7 @@ static int run(int argc, char **argv)
          .choices = replay_outputs,
          .help = "output format (default: table)",
          .target.choice = &output},
+        UNREADABLE_ROW(&max_unreadable),
     };
     const struct options options = {
         .arguments = "FILE…",
@@ -257,8 +268,8 @@ static int run(int argc, char **argv)
             "log, plain or gzip, - for standard input.",
         .statuses = "  0  all plans are the same\n"
                     "  1  at least one differs: this planner decides differently, or the log was\n"
-                    "     changed\n"
-                    "  2  a file cannot be read, there is nothing to replay, or an option is wrong",
+                    "     changed\n" UNREADABLE_STATUS ",\n"
+                    "     there is nothing to replay, or an option is wrong",
         .example = "  sandgate replay /var/log/kubernetes/audit*.log*\n"
                    "  sandgate replay -o json decisions.jsonl | jq .summary",
         .rows = rows,
@@ -274,6 +285,8 @@ static int run(int argc, char **argv)
     if (operands.count == 0)
         return options_refuse(argv[0], "FILE is needed, or - for standard input");
     run.output = (enum replay_output)output;
+    if (!unreadable_read_percent(argv[0], max_unreadable, &run.percent))
+        return COMMAND_FAILED;
     return read_files(&run, &operands);
 }
 

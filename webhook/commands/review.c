@@ -13,6 +13,7 @@
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/commands.h"
+#include "webhook/commands/unreadable.h"
 #include "webhook/gate/gate.h"
 #include "webhook/util/nearest.h"
 
@@ -29,8 +30,7 @@ static const char review_about[] =
     "of one controller are one row; a request that is in both logs counts once.";
 static const char review_statuses[] =
     "  0  the files were read, with or without denials\n"
-    "  1  with --fail-on-denial: there is a denial\n"
-    "  2  a file cannot be read (the others are shown), or an option is wrong";
+    "  1  with --fail-on-denial: there is a denial\n" UNREADABLE_STATUS ", or an option is wrong";
 static const char review_example[] =
     "  sandgate review --since 24h /var/log/kubernetes/audit*.log*\n"
     "  sandgate review -n payments --finding 'gate.image.*' -o csv audit.log.gz\n"
@@ -51,6 +51,7 @@ struct review_line {
     const char *compare;
     bool follow;
     bool fail_on_denial;
+    const char *max_unreadable;
 };
 
 #define FILTER_ROW(long_name, short_name, what, field, text)                                       \
@@ -106,6 +107,7 @@ static enum options_result read_arguments(struct review_line *line, int argc, ch
          .kind = OPTION_FLAG,
          .target.flag = &line->fail_on_denial,
          .help = "exit with 1 if there is a denial"},
+        UNREADABLE_ROW(&line->max_unreadable),
     };
     const struct options options = {
         .arguments = "FILE…",
@@ -215,8 +217,9 @@ static bool take_filter(const struct review_line *line, const char *command, str
 static int read_file(struct log_review *review, const char *path, bool follow)
 {
     struct lines cleanup_lines lines = {.fd = -1};
-    int r = lines_open(path, &lines);
+    int status = COMMAND_YES, r = lines_open(path, &lines);
 
+    review->unread = (struct unread){0};
     if (r == 0) {
         review->report.totals.files++;
         lines.keep_tail = follow && lines.regular; /* a pipe cannot grow after its end */
@@ -225,15 +228,17 @@ static int read_file(struct log_review *review, const char *path, bool follow)
         r = log_review_read(review, &lines);
         if (r == 0 && lines.keep_tail)
             r = review_follow(review, &lines);
-        review->report.totals.too_long += lines.too_long;
-        review->report.totals.torn += lines.torn;
+        unread_take_lines(&review->unread, &lines);
+        unread_add(&review->report.totals.unread, &review->unread);
     }
     if (r == -EBADMSG)
         output_error("%s: the compressed data is damaged; events before the damage are counted",
                      path);
     else if (r < 0)
         output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
-    return r < 0 ? COMMAND_FAILED : COMMAND_YES;
+    else
+        status = unreadable_judge(&review->unread, path, review->percent);
+    return r < 0 ? COMMAND_FAILED : status;
 }
 
 static int compare(struct log_review *review, const char *path)
@@ -302,6 +307,8 @@ static int run(int argc, char **argv)
     review.streaming = line.follow;
     if (review.output == REVIEW_OUTPUT_HTML && line.follow)
         return options_refuse(argv[0], "--output html cannot be combined with --follow");
+    if (!unreadable_read_percent(argv[0], line.max_unreadable, &review.percent))
+        return COMMAND_FAILED;
     if (report_init(&review.report) < 0) {
         report_done(&review.report);
         output_error("out of memory");

@@ -28,7 +28,9 @@ enum review_output {
 struct log_review {
     struct report report;
     enum review_output output;
-    bool streaming; /* each decision is printed when it is read (--follow) */
+    bool streaming;       /* each decision is printed when it is read (--follow) */
+    unsigned percent;     /* --max-unreadable */
+    struct unread unread; /* of the file that is read now */
 };
 
 /* review_read.c: adds all decisions that the log holds now; the first call after

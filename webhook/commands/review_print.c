@@ -8,6 +8,7 @@
 #include "planner/base/buffer.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/review.h"
+#include "webhook/commands/unreadable.h"
 #include "webhook/util/clean.h"
 
 #define MAX_CELL_BYTES ((size_t)64 * 1024)
@@ -363,10 +364,6 @@ void review_print_losses(const struct report *report)
         uint64_t number;
         const char *what;
     } losses[] = {
-        {t->broken, "cannot be read"},
-        {t->torn, "lists or compressed files that end too early"},
-        {t->too_long, "lines longer than 16 MiB, skipped"},
-        {t->foreign, "lines that are neither audit events nor decisions"},
         {t->log_truncated, "events truncated by the API server"},
         {t->without_bodies, "events read without their objects, which are not valid JSON"},
         {t->untimed, "decisions without a valid time"},
@@ -382,14 +379,9 @@ void review_print_losses(const struct report *report)
          "readings of a pod's own spec in namespaces over the limit"},
     };
 
+    unreadable_print(&t->unread);
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-        if (losses[i].number == 0)
-            continue;
-        if (i == 0 && str_present(t->first_broken))
-            output_error("%llu lines cannot be read, the first is %.*s",
-                         (unsigned long long)losses[i].number, (int)t->first_broken.len,
-                         t->first_broken.ptr);
-        else
+        if (losses[i].number > 0)
             output_error("%llu %s", (unsigned long long)losses[i].number, losses[i].what);
     }
 }

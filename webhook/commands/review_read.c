@@ -50,6 +50,18 @@ static int add_events(struct log_review *review, const struct events *events, st
     return 0;
 }
 
+/* Someone who follows a log learns at once that its lines cannot be read. */
+static void show_first(const struct log_review *review, enum event_kind kind,
+                       const struct lines *lines)
+{
+    bool broken = kind == EVENT_BROKEN;
+    const struct unread_part *part = &review->unread.parts[broken ? UNREAD_BROKEN : UNREAD_FOREIGN];
+
+    if (review->streaming && (broken || kind == EVENT_FOREIGN) && part->number == 1)
+        output_error("%s:%llu: %s", lines->path, (unsigned long long)lines->line,
+                     broken ? "cannot be read" : "neither an audit event nor a decision");
+}
+
 static int add_text(struct log_review *review, const struct lines *lines, struct str text)
 {
     struct arena cleanup_arena arena = {.limit_bytes = REVIEW_MAX_EVENT_BYTES};
@@ -67,12 +79,9 @@ static int add_text(struct log_review *review, const struct lines *lines, struct
     }
     if (r == 0)
         r = add_events(review, &events, &arena);
-    if (kind == EVENT_BROKEN && !str_present(review->report.totals.first_broken))
-        report_count_text(
-            &review->report, kind,
-            arena_format(&arena, "%s:%llu", lines->path, (unsigned long long)lines->line));
-    else
-        report_count_text(&review->report, kind, (struct str){0});
+    report_count_text(&review->report, kind);
+    unread_count(&review->unread, kind, lines->path, lines->line);
+    show_first(review, kind, lines);
     return r;
 }
 

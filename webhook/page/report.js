@@ -76,9 +76,12 @@
 
   function notes() {
     const s = data.summary, b = data.boundary || {};
+    const first = (place) => place ? ', the first at ' + place : '';
     const losses = [
-      [s.broken + (s.torn || 0) + (s.tooLong || 0), 'lines could not be read' + (s.firstBroken ? ', the first at ' + s.firstBroken : '')],
-      [s.foreign, 'lines were neither audit events nor decisions'],
+      [s.broken, 'lines could not be read' + first(s.firstBroken)],
+      [s.torn, 'lists or compressed files end too early' + first(s.firstTorn)],
+      [s.tooLong, 'lines are longer than 16 MiB and were skipped' + first(s.firstTooLong)],
+      [s.foreign, 'lines were neither audit events nor decisions' + first(s.firstForeign)],
       [s.unknown, 'requests failed, and the log does not say which component denied them'],
       [s.rowsLeftOut, 'decisions are over the limit of this report: use --since, --namespace or --finding'],
       [s.detailsLeftOut, 'rows have no packet and input, because of the memory limit: use --since, --namespace or --finding'],

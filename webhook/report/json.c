@@ -151,6 +151,25 @@ int report_json_row(const struct report_row *row, FILE *stream)
     return write_row(row, STR(""), STR("\n"), stream);
 }
 
+static void add_places(struct buffer *b, const struct unread *unread)
+{
+    static const char *const names[UNREAD_KIND_COUNT] = {
+        [UNREAD_BROKEN] = "firstBroken",
+        [UNREAD_TORN] = "firstTorn",
+        [UNREAD_TOO_LONG] = "firstTooLong",
+        [UNREAD_FOREIGN] = "firstForeign",
+    };
+    struct arena cleanup_arena arena = {0};
+
+    for (size_t i = 0; i < UNREAD_KIND_COUNT; i++) {
+        const struct unread_part *part = &unread->parts[i];
+
+        if (part->number > 0)
+            add_text(b, names[i],
+                     arena_format(&arena, "%s:%llu", part->path, (unsigned long long)part->line));
+    }
+}
+
 static void add_summary(struct buffer *b, const struct report *report)
 {
     const struct report_totals *t = &report->totals;
@@ -170,10 +189,10 @@ static void add_summary(struct buffer *b, const struct report *report)
         {"allowed", t->allowed},
         {"rows", report->row_count},
         {"blank", t->blank},
-        {"broken", t->broken},
-        {"foreign", t->foreign},
-        {"tooLong", t->too_long},
-        {"torn", t->torn},
+        {"broken", t->unread.parts[UNREAD_BROKEN].number},
+        {"foreign", t->unread.parts[UNREAD_FOREIGN].number},
+        {"tooLong", t->unread.parts[UNREAD_TOO_LONG].number},
+        {"torn", t->unread.parts[UNREAD_TORN].number},
         {"untimed", t->untimed},
         {"logTruncated", t->log_truncated},
         {"withoutBodies", t->without_bodies},
@@ -187,7 +206,7 @@ static void add_summary(struct buffer *b, const struct report *report)
                       (unsigned long long)t->files);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         add_number(b, numbers[i].name, numbers[i].number);
-    add_text(b, "firstBroken", t->first_broken);
+    add_places(b, &t->unread);
     buffer_add_char(b, '}');
 }
 

@@ -410,20 +410,13 @@ int report_add(struct report *report, const struct event *event, struct arena *s
     return r == 0 ? add_to_totals(report, event, is_new) : r;
 }
 
-void report_count_text(struct report *report, enum event_kind kind, struct str place)
+void report_count_text(struct report *report, enum event_kind kind)
 {
     struct report_totals *t = &report->totals;
-    struct copier k = copier_make(&report->row_arena);
 
     t->texts++;
     t->blank += kind == EVENT_BLANK;
-    t->foreign += kind == EVENT_FOREIGN;
     t->audit_events += kind == EVENT_OTHER || kind == EVENT_AUDIT;
-    if (kind == EVENT_BROKEN) {
-        t->broken++;
-        if (!str_present(t->first_broken))
-            t->first_broken = copy_name(&k, place);
-    }
 }
 
 static int order_of(enum event_verdict verdict)

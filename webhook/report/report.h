@@ -28,6 +28,7 @@
 #include "planner/base/moment.h"
 #include "planner/base/text.h"
 #include "webhook/audit/event.h"
+#include "webhook/audit/unread.h"
 #include "webhook/audit/replay.h"
 
 #define REPORT_SCHEMA "sandgate.denials.v1"
@@ -128,7 +129,8 @@ struct report_sums {
 struct report_totals {
     uint64_t files, bytes, texts;
     uint64_t audit_events; /* of any kind, with or without a decision */
-    uint64_t blank, broken, foreign, too_long, torn;
+    uint64_t blank;
+    struct unread unread;
     uint64_t decisions; /* of the gate, repeats included */
     uint64_t repeated;  /* the same request again, in the same or in the other log */
     uint64_t filtered_out;
@@ -138,7 +140,6 @@ struct report_totals {
     uint64_t rows_left_out;    /* events without a row, because the report is full */
     uint64_t details_left_out; /* rows without details */
     uint64_t expiries_left_out;
-    struct str first_broken; /* FILE:LINE of the first text that cannot be read */
 };
 
 /* Counts before and now: of a workload (no code), of a finding of a workload, or of a finding in
@@ -238,9 +239,8 @@ int report_add(struct report *report, const struct event *event, struct arena *s
                const struct report_row **ret_row, bool *ret_passed)
     __attribute__((warn_unused_result, nonnull));
 
-/* Counts a text by its kind. place (FILE:LINE) is copied if it is the first broken one. */
-void report_count_text(struct report *report, enum event_kind kind, struct str place)
-    __attribute__((nonnull(1)));
+/* Counts a text by its kind. What cannot be read is counted in totals.unread by the caller. */
+void report_count_text(struct report *report, enum event_kind kind) __attribute__((nonnull));
 
 /* Sorts rows by verdict (denied, violates, unknown, allowed), then latest first; totals by number
  * of events, highest first; expiries by their end. */
@@ -272,7 +272,9 @@ const char *report_hint(struct str code);
  *  "madeAt":…,"timeline":{…},
  *  "changes":{…},"boundary":{…},"rows":[…]}
  *
- *   summary     the numbers of struct report_totals by name in camelCase; `rows`; `firstBroken`
+ *   summary     the numbers of struct report_totals by name in camelCase; `rows`;
+ *               `broken`, `torn`, `tooLong`, `foreign`: what could not be read; `firstBroken`,
+ *               `firstTorn`, `firstTooLong`, `firstForeign`: the place FILE:LINE of the first
  *   namespaces  {namespace, denied, violates, other, rows}; findings: {code, …, whatToDo}
  *   lapses      {kind, name, endsAt, lastSeen, count}: documents that end soon
  *   changes     only after report_compare(): {since, newFindings, goneFindings, newWorkloads,
