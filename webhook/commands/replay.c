@@ -8,6 +8,7 @@
 #include "planner/base/buffer.h"
 #include "webhook/audit/lines.h"
 #include "webhook/audit/replay.h"
+#include "webhook/audit/unwrap.h"
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/commands.h"
@@ -134,6 +135,12 @@ static int print_json(const struct event *event, const struct replay *replay, st
     return 0;
 }
 
+/* One file of a run. */
+struct replay_reading {
+    struct replays *run;
+    const struct lines *lines;
+};
+
 static int count_event(struct replays *run, const struct event *event, struct str source,
                        struct arena *arena)
 {
@@ -154,8 +161,11 @@ static int count_event(struct replays *run, const struct event *event, struct st
                : print_json(event, &replay, source, run->differs == 1, arena);
 }
 
-static int take_text(struct replays *run, const struct lines *lines, struct str text)
+static int take_text(void *context, struct str text)
 {
+    const struct replay_reading *reading = context;
+    struct replays *run = reading->run;
+    const struct lines *lines = reading->lines;
     struct arena cleanup_arena arena = {.limit_bytes = REPLAY_MAX_EVENT_BYTES};
     enum event_kind kind = EVENT_BLANK;
     struct events events = {.count = 0};
@@ -176,17 +186,22 @@ static int take_text(struct replays *run, const struct lines *lines, struct str 
 static int read_file(struct replays *run, const char *path)
 {
     struct lines cleanup_lines lines = {.fd = -1};
+    struct replay_reading reading = {run, &lines};
     struct progress progress = {.what = "MiB read"};
+    struct unwrap unwrap = {0};
     struct str text = {0};
     int status = COMMAND_YES, r = lines_open(path, &lines);
 
     run->file = (struct unread){0};
     progress.total = r == 0 ? (size_t)(lines.size >> 20) : 0;
     while (r == 0 && (r = lines_next(&lines, &text)) == 1) {
-        r = take_text(run, &lines, text);
+        r = unwrap_text(&unwrap, text, take_text, &reading);
         while (progress.total > 0 && (lines.bytes_read >> 20) > progress.done)
             progress_step(&progress);
     }
+    if (r == 0)
+        r = unwrap_end(&unwrap, take_text, &reading);
+    unwrap_done(&unwrap);
     progress_hide();
     unread_take_lines(&run->file, &lines);
     unread_add(&run->unread, &run->file);

@@ -228,6 +228,7 @@ static int read_file(struct log_review *review, const char *path, bool follow)
         r = log_review_read(review, &lines);
         if (r == 0 && lines.keep_tail)
             r = review_follow(review, &lines);
+        unwrap_done(&review->unwrap);
         unread_take_lines(&review->unread, &lines);
         unread_add(&review->report.totals.unread, &review->unread);
     }

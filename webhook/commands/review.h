@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "webhook/audit/lines.h"
+#include "webhook/audit/unwrap.h"
 #include "webhook/report/report.h"
 
 /* Memory limit for one line of a log. */
@@ -31,6 +32,7 @@ struct log_review {
     bool streaming;       /* each decision is printed when it is read (--follow) */
     unsigned percent;     /* --max-unreadable */
     struct unread unread; /* of the file that is read now */
+    struct unwrap unwrap;
 };
 
 /* review_read.c: adds all decisions that the log holds now; the first call after

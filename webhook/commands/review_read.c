@@ -62,8 +62,16 @@ static void show_first(const struct log_review *review, enum event_kind kind,
                      broken ? "cannot be read" : "neither an audit event nor a decision");
 }
 
-static int add_text(struct log_review *review, const struct lines *lines, struct str text)
+struct reading {
+    struct log_review *review;
+    const struct lines *lines;
+};
+
+static int add_text(void *context, struct str text)
 {
+    const struct reading *reading = context;
+    struct log_review *review = reading->review;
+    const struct lines *lines = reading->lines;
     struct arena cleanup_arena arena = {.limit_bytes = REVIEW_MAX_EVENT_BYTES};
     enum event_kind kind = EVENT_BLANK;
     struct events events = {.count = 0};
@@ -88,12 +96,13 @@ static int add_text(struct log_review *review, const struct lines *lines, struct
 int log_review_read(struct log_review *review, struct lines *lines)
 {
     struct progress progress = {.what = "MiB read", .total = (size_t)(lines->size >> 20)};
+    struct reading reading = {review, lines};
     uint64_t bytes = lines->bytes_read;
     struct str text = {0};
     int r = 0;
 
     while ((r = lines_next(lines, &text)) == 1) {
-        r = add_text(review, lines, text);
+        r = unwrap_text(&review->unwrap, text, add_text, &reading);
         if (r < 0 || review_stop_requested())
             break;
         while (progress.total > 0 && !review->streaming &&
@@ -101,6 +110,8 @@ int log_review_read(struct log_review *review, struct lines *lines)
             progress_step(&progress);
     }
     progress_hide();
+    if (r == 0 && !lines->keep_tail)
+        r = unwrap_end(&review->unwrap, add_text, &reading);
     review->report.totals.bytes += lines->bytes_read >= bytes ? lines->bytes_read - bytes : 0;
     return r;
 }
