@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What of a log cannot be read is counted by kind, shown with its first place, and never ends as an all-clear."""
+import bz2
 import gzip
 import json
+import lzma
 import signal
 import subprocess
 import unittest
@@ -74,6 +76,16 @@ class Unread(Case):
             for value in ("101", "-1", "5%", "", "x"):
                 self.assertEqual(self.of(command, 2, text, f"--max-unreadable={value}"),
                                  [f"--max-unreadable must be a number from 0 to 100 (see `sandgate {command} --help`)"])
+
+    def test_formats_that_are_not_read_are_named(self):
+        text = log(event(DENIED))
+        rows = [(b"\x28\xb5\x2f\xfd" + text.encode(), "compressed with zstd"), (lzma.compress(text.encode()), "compressed with xz"),
+                (bz2.compress(text.encode()), "compressed with bzip2"), (b"PK\x03\x04" + text.encode(), "a zip archive"),
+                (text.encode("utf-16"), "in UTF-16"), (b"\xfe\xff" + text.encode("utf-16-be"), "in UTF-16")]
+        for data, what in rows:
+            for command in ("review", "replay"):
+                self.assertEqual(self.of(command, 2, data), [f"PATH: the file is {what}, which is not read: convert it first"])
+        self.assert_run(0, "review", "-", stdin=b"BZ\n" + text.encode() * 40)
 
     def test_each_file_is_judged_by_itself(self):
         good = self.write("good.log", log(*(event(READY, audit_id=str(i)) for i in range(100))))

@@ -12,10 +12,9 @@
  * a line, are not part of a text.
  *
  * Errors     lines_open(): negative errno of the system. lines_next(): negative errno of read();
- *            -EBADMSG: the compressed data is damaged; -ENOMEM. After an error no text follows.
- * Ownership  a text is borrowed until the next call.
- * Units      bytes; lines are counted from 1.
- * Threads    one.
+ *            -EBADMSG: the compressed data is damaged; -ENOTSUP: the file is in a format that is
+ * not read, `format` names it; -ENOMEM. After an error no text follows. Ownership  a text is
+ * borrowed until the next call. Units      bytes; lines are counted from 1. Threads    one.
  */
 
 #include <stdbool.h>
@@ -50,6 +49,7 @@ struct lines {
     const char *path;
     struct lines_inflate *inflate; /* NULL: plain */
     bool sniffed;
+    const char *format;          /* after -ENOTSUP: "compressed with zstd" */
     bool skipping;               /* inside a line over the limit */
     char *bytes;                 /* owned */
     size_t begin, end, capacity; /* bytes[begin..end) is read, but not yet returned */

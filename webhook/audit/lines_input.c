@@ -19,6 +19,24 @@
 #define GZIP_MAGIC STR("\x1f\x8b")
 #define GZIP_WINDOW_BITS (15 + 16) /* only the gzip format: no zlib, no raw data */
 
+/* Formats that are recognised so that their name can be shown. */
+static const struct {
+    struct str magic;
+    const char *name;
+} other_formats[] = {
+    {{"\x28\xb5\x2f\xfd", 4}, "compressed with zstd"},
+    {{"\xfd"
+      "7zXZ\0",
+      6},
+     "compressed with xz"},
+    {{"BZh", 3}, "compressed with bzip2"},
+    {{"PK\x03\x04", 4}, "a zip archive"},
+    {{"\xff\xfe", 2}, "in UTF-16"},
+    {{"\xfe\xff", 2}, "in UTF-16"},
+};
+
+#define MAX_MAGIC_BYTES 6
+
 struct lines_inflate {
     z_stream stream;
     bool in_member; /* an end of file here is too early */
@@ -150,6 +168,20 @@ static int fill_inflated(struct lines *lines)
     return 1;
 }
 
+/* Whether the file can be read; -ENOTSUP if not. */
+static int check_format(struct lines *lines)
+{
+    struct str head = {lines->bytes, lines->end};
+
+    for (size_t i = 0; i < sizeof(other_formats) / sizeof(other_formats[0]); i++) {
+        if (str_starts_with(head, other_formats[i].magic)) {
+            lines->format = other_formats[i].name;
+            return -ENOTSUP;
+        }
+    }
+    return 0;
+}
+
 int lines_fill(struct lines *lines)
 {
     ssize_t n = 0;
@@ -159,7 +191,7 @@ int lines_fill(struct lines *lines)
         return r;
     if (!lines->sniffed) {
         /* one read of a pipe may return a single byte */
-        while (lines->end < GZIP_MAGIC.len) {
+        while (lines->end < MAX_MAGIC_BYTES) {
             n = read_some(lines, lines->bytes + lines->end,
                           sizeof(((struct lines_inflate *)0)->compressed) - lines->end);
             if (n < 0)
@@ -170,6 +202,9 @@ int lines_fill(struct lines *lines)
         }
         if (lines->end == 0)
             return 0;
+        r = check_format(lines);
+        if (r < 0)
+            return r;
         lines->sniffed = true;
         if (!str_starts_with((struct str){lines->bytes, lines->end}, GZIP_MAGIC))
             return 1;

@@ -205,10 +205,8 @@ static int read_file(struct replays *run, const char *path)
     progress_hide();
     unread_take_lines(&run->file, &lines);
     unread_add(&run->unread, &run->file);
-    if (r == -EBADMSG)
-        output_error("%s: the compressed data is damaged", path);
-    else if (r < 0)
-        output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
+    if (r < 0)
+        unreadable_report(&lines, path, r);
     else
         status = unreadable_judge(&run->file, path, run->percent);
     return r < 0 ? COMMAND_FAILED : status;

@@ -232,11 +232,8 @@ static int read_file(struct log_review *review, const char *path, bool follow)
         unread_take_lines(&review->unread, &lines);
         unread_add(&review->report.totals.unread, &review->unread);
     }
-    if (r == -EBADMSG)
-        output_error("%s: the compressed data is damaged; events before the damage are counted",
-                     path);
-    else if (r < 0)
-        output_error("%s: %s", path, r == -ENOMEM ? "out of memory" : strerror(-r));
+    if (r < 0)
+        unreadable_report(&lines, path, r);
     else
         status = unreadable_judge(&review->unread, path, review->percent);
     return r < 0 ? COMMAND_FAILED : status;

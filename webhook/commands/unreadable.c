@@ -3,6 +3,9 @@
 
 #include "webhook/commands/unreadable.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "webhook/cli/options.h"
 #include "webhook/cli/output.h"
 #include "webhook/commands/commands.h"
@@ -31,6 +34,18 @@ int unreadable_judge(const struct unread *file, const char *path, unsigned perce
         output_error("%s: %llu of %llu lines could not be read, more than %u percent", path,
                      (unsigned long long)sum, (unsigned long long)(sum + file->readable), percent);
     return COMMAND_FAILED;
+}
+
+void unreadable_report(const struct lines *lines, const char *path, int error)
+{
+    if (error == -EBADMSG)
+        output_error("%s: the compressed data is damaged; events before the damage are counted",
+                     path);
+    else if (error == -ENOTSUP && lines->format != NULL)
+        output_error("%s: the file is %s, which is not read: convert it first", path,
+                     lines->format);
+    else
+        output_error("%s: %s", path, error == -ENOMEM ? "out of memory" : strerror(-error));
 }
 
 void unreadable_print(const struct unread *unread)

@@ -30,6 +30,10 @@ bool unreadable_read_percent(const char *command, const char *text, unsigned *re
 int unreadable_judge(const struct unread *file, const char *path, unsigned percent)
     __attribute__((warn_unused_result, nonnull));
 
+/* Reports the error of lines_open() or lines_next(). */
+void unreadable_report(const struct lines *lines, const char *path, int error)
+    __attribute__((nonnull));
+
 /* Reports each kind with its number and the place of the first one. */
 void unreadable_print(const struct unread *unread) __attribute__((nonnull));
 
