@@ -82,7 +82,43 @@ ROWS = {
 }
 
 
+def google(line, **more):
+    """The entry of Cloud Logging for an event."""
+    e = json.loads(line)
+    status = e["responseStatus"]
+    failed = status["code"] >= 400
+    payload = {"@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": "k8s.io",
+               "methodName": "io.k8s.core.v1.pods.create", "authenticationInfo": {"principalEmail": e["user"]["username"]},
+               "resourceName": "core/v1/namespaces/payments/pods/x",
+               "status": {"code": 7, "message": "Forbidden"} if failed else {}}
+    if failed:
+        payload["response"] = {"@type": "core.k8s.io/v1.Status", **status}
+    return {"insertId": e["auditID"], "protoPayload": payload, "timestamp": e["stageTimestamp"],
+            "labels": e["annotations"], "logName": "projects/p/logs/cloudaudit.googleapis.com%2Factivity", **more}
+
+
+ROWS["gke"] = each(lambda x: json.dumps(google(x)))
+ROWS["gke, gcloud logging read"] = json.dumps([google(x) for x in LINES], indent=2)
+
+
 class Wrapped(Case):
+    def test_entries_of_google_cloud_are_read_as_far_as_they_go(self):
+        path = self.write("audit.log", json.dumps(google(LINES[0])))
+        row, = json.loads(self.assert_run(0, "review", "-o", "json", path))["rows"]
+        self.assertEqual((row["verdict"], row["users"], row["id"], row["operation"], row["first"]),
+                         ("denied", ["dev@example.test"], "1", "create", "2026-03-01T12:00:01.250000Z"))
+        # without the answer of the API server it is not known who refused the request
+        entry = google(LINES[0])
+        del entry["protoPayload"]["response"]
+        path = self.write("audit.log", json.dumps(entry))
+        self.assertIn("0 denied, 0 violating, 1 unknown", self.assert_run(0, "review", path, "--allowed"))
+        for labels in ({}, {"x": "y"}, None):
+            path = self.write("audit.log", json.dumps(google(LINES[0], labels=labels)))
+            self.assert_run(2, "review", "--fail-on-denial", path)
+            self.assertEqual(self.err, f"sandgate: {path}: nothing in it could be read as an audit event or a decision\n"
+                                       "sandgate: 1 audit entries of Google Cloud without the labels that hold the "
+                                       f"gate's annotations: read its decision log, the first is {path}:1\n")
+
     def test_each_wrapping_is_taken_off(self):
         for name, text in ROWS.items():
             path = self.write("audit.log", text)

@@ -46,6 +46,13 @@ static bool is_log_line(struct str s)
            str_contains(head, STR("\",\"message\":\""));
 }
 
+static enum event_kind foreign_kind(struct str s)
+{
+    if (is_log_line(s))
+        return EVENT_LOG_LINE;
+    return str_contains(s, STR("\"protoPayload\"")) ? EVENT_BARE_ENTRY : EVENT_FOREIGN;
+}
+
 bool event_may_matter(struct str text, enum event_kind *ret_kind)
 {
     struct str s = str_trim(text);
@@ -60,7 +67,7 @@ bool event_may_matter(struct str text, enum event_kind *ret_kind)
     else if (str_contains(head, STR(GROUP)) || str_contains(s, STR(GROUP)))
         *ret_kind = EVENT_OTHER;
     else
-        *ret_kind = is_log_line(s) ? EVENT_LOG_LINE : EVENT_FOREIGN;
+        *ret_kind = foreign_kind(s);
     return false;
 }
 
@@ -207,8 +214,8 @@ int event_read(struct str text, struct arena *arena, struct events *ret_events,
         ret_events->count = 0;
         return 0;
     }
-    if (r == 0 && *ret_kind == EVENT_FOREIGN && is_log_line(s))
-        *ret_kind = EVENT_LOG_LINE;
+    if (r == 0 && *ret_kind == EVENT_FOREIGN)
+        *ret_kind = foreign_kind(s);
     for (size_t i = 0; r == 0 && shortened && i < ret_events->count; i++)
         ret_events->items[i].without_bodies = true;
     return r;

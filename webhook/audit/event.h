@@ -34,10 +34,11 @@
 /* What a text is. */
 enum event_kind {
     EVENT_BLANK = 0,
-    EVENT_BROKEN,   /* cannot be read: truncated, not JSON, not UTF-8, a wrong type */
-    EVENT_FOREIGN,  /* JSON of something else */
-    EVENT_LOG_LINE, /* a line of the gate's own log (log.h), which holds no decision */
-    EVENT_OTHER,    /* an audit event without a decision of the gate */
+    EVENT_BROKEN,     /* cannot be read: truncated, not JSON, not UTF-8, a wrong type */
+    EVENT_FOREIGN,    /* JSON of something else */
+    EVENT_LOG_LINE,   /* a line of the gate's own log (log.h), which holds no decision */
+    EVENT_BARE_ENTRY, /* an audit entry of Google Cloud without labels, which hold annotations */
+    EVENT_OTHER,      /* an audit event without a decision of the gate */
     EVENT_AUDIT,
     EVENT_RECORD,
 };

@@ -12,9 +12,11 @@
  * a line, are not part of a text.
  *
  * Errors     lines_open(): negative errno of the system. lines_next(): negative errno of read();
- *            -EBADMSG: the compressed data is damaged; -ENOTSUP: the file is in a format that is
- * not read, `format` names it; -ENOMEM. After an error no text follows. Ownership  a text is
- * borrowed until the next call. Units      bytes; lines are counted from 1. Threads    one.
+ *            -EBADMSG: the compressed data is damaged; -ENOTSUP: the format is not read, `format`
+ *            names it; -ENOMEM. After an error no text follows.
+ * Ownership  a text is borrowed until the next call.
+ * Units      bytes; lines are counted from 1.
+ * Threads    one.
  */
 
 #include <stdbool.h>

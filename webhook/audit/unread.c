@@ -21,6 +21,9 @@ void unread_count(struct unread *unread, enum event_kind kind, const char *path,
     case EVENT_FOREIGN:
         add_part(&unread->parts[UNREAD_FOREIGN], 1, path, line);
         break;
+    case EVENT_BARE_ENTRY:
+        add_part(&unread->parts[UNREAD_BARE_ENTRY], 1, path, line);
+        break;
     case EVENT_LOG_LINE:
         unread->own_log++;
         break;

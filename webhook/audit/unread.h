@@ -24,6 +24,7 @@ enum unread_kind {
     UNREAD_TORN,       /* lines.torn */
     UNREAD_TOO_LONG,   /* lines.too_long */
     UNREAD_FOREIGN,    /* EVENT_FOREIGN */
+    UNREAD_BARE_ENTRY, /* EVENT_BARE_ENTRY */
     UNREAD_KIND_COUNT,
 };
 

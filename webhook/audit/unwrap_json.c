@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unwrap_json - finds the lines of a log in the JSON of platforms and exports. */
+#define _GNU_SOURCE /* for memrchr() */
 
 #include <errno.h>
+#include <string.h>
 
 #include "k8s/document/json_skip.h"
 #include "k8s/document/json_text.h"
+#include "planner/base/buffer.h"
 #include "webhook/audit/unwrap_internal.h"
 
 #define MAX_STEPS 6
-#define ESCAPE_BYTES 6 /* \u0061 */
+#define MAX_EVENT_BYTES ((size_t)17 << 20) /* a text, and what is written around its parts */
+#define ESCAPE_BYTES 6                     /* \u0061 */
 
 /* A step of a path: the key of an object; "[]": each item of a list; "[1]": the second item. */
 struct path {
@@ -178,6 +182,68 @@ static int follow(struct search *search, struct str value, const char *const *st
     return r;
 }
 
+static struct str member_or(struct str object, const char *key, struct str otherwise)
+{
+    struct str value = {0};
+
+    return get(object, key, &value) ? value : otherwise;
+}
+
+/* The answer of the API server: its Status, or a code for the status of the entry. */
+static void add_google_status(struct buffer *b, struct str payload)
+{
+    struct str response = {0}, status = {0}, code = {0};
+
+    buffer_add(b, STR(",\"responseStatus\":"));
+    if (get(payload, "response", &response) && get(response, "code", &code)) {
+        buffer_add(b, response);
+    } else if (get(payload, "status", &status) && get(status, "code", &code) &&
+               !str_equal(code, STR("0"))) {
+        buffer_add(b, STR("{\"code\":403,\"message\":"));
+        buffer_add(b, member_or(status, "message", STR("\"\"")));
+        buffer_add_char(b, '}');
+    } else {
+        buffer_add(b, STR("{\"code\":200}"));
+    }
+}
+
+/* An entry of Cloud Logging holds the annotations of the audit event in its labels. It is written
+ * as an event again. Without labels it is not known what the gate decided. */
+static int deliver_google(struct search *search, struct str entry, struct str payload)
+{
+    struct buffer b = buffer_make(search->arena, MAX_EVENT_BYTES);
+    struct str none = STR("\"\""), labels = {0}, value = {0};
+    struct str user = member_or(payload, "authenticationInfo", none);
+    struct str method = member_or(payload, "methodName", none);
+    const char *dot = memrchr(method.ptr, '.', method.len);
+    struct unwrap_field field = {0};
+
+    if (!get(entry, "labels", &labels) || !get(labels, "authorization.k8s.io/decision", &value))
+        return 0;
+    buffer_add(&b, STR("{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"auditID\":"));
+    buffer_add(&b, member_or(member_or(entry, "operation", none), "id",
+                             member_or(entry, "insertId", none)));
+    buffer_add(&b, STR(",\"verb\":\""));
+    buffer_add(&b, dot == NULL
+                       ? STR("\"")
+                       : (struct str){dot + 1, (size_t)(method.ptr + method.len - dot - 1)});
+    buffer_add(&b, STR(",\"user\":{\"username\":"));
+    buffer_add(&b, member_or(user, "principalEmail", none));
+    buffer_add(&b, STR("},\"requestReceivedTimestamp\":"));
+    buffer_add(&b, member_or(entry, "timestamp", none));
+    add_google_status(&b, payload);
+    buffer_add(&b, STR(",\"requestObject\":"));
+    buffer_add(&b, member_or(payload, "request", STR("null")));
+    buffer_add(&b, STR(",\"annotations\":"));
+    buffer_add(&b, labels);
+    buffer_add_char(&b, '}');
+    field.text = buffer_text(&b);
+    if (!str_present(field.text))
+        return -ENOMEM;
+    search->count++;
+    return search->found(search->context, &field);
+}
+
 /* An event or a decision has members with the same names as the fields of the table. */
 static bool is_event(struct str s)
 {
@@ -198,6 +264,11 @@ int unwrap_json(struct str text, struct arena *arena, unwrap_found *found, void 
     *ret_found = false;
     if (is_event(text))
         return 0;
+    if (get(text, "protoPayload", &value)) {
+        r = deliver_google(&search, text, value);
+        *ret_found = search.count > 0;
+        return r;
+    }
     search.docker = get(text, "log", &value) && get(text, "stream", &value);
     search.of_stderr = search.docker && str_equal(value, STR("\"stderr\""));
     for (size_t i = 0; r == 0 && search.count == 0 && i < sizeof(paths) / sizeof(paths[0]); i++)

@@ -55,6 +55,8 @@ void unreadable_print(const struct unread *unread)
         [UNREAD_TORN] = "lists or compressed files that end too early",
         [UNREAD_TOO_LONG] = "lines longer than 16 MiB, skipped",
         [UNREAD_FOREIGN] = "lines that are neither audit events nor decisions",
+        [UNREAD_BARE_ENTRY] = "audit entries of Google Cloud without the labels that hold the "
+                              "gate's annotations: read its decision log",
     };
 
     for (size_t i = 0; i < UNREAD_KIND_COUNT; i++) {

@@ -81,6 +81,7 @@
       [s.broken, 'lines could not be read' + first(s.firstBroken)],
       [s.torn, 'lists or compressed files end too early' + first(s.firstTorn)],
       [s.tooLong, 'lines are longer than 16 MiB and were skipped' + first(s.firstTooLong)],
+      [s.withoutLabels, "audit entries of Google Cloud have no labels, which hold the gate's annotations" + first(s.firstWithoutLabels)],
       [s.foreign, 'lines were neither audit events nor decisions' + first(s.firstForeign)],
       [s.unknown, 'requests failed, and the log does not say which component denied them'],
       [s.rowsLeftOut, 'decisions are over the limit of this report: use --since, --namespace or --finding'],

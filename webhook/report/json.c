@@ -158,6 +158,7 @@ static void add_places(struct buffer *b, const struct unread *unread)
         [UNREAD_TORN] = "firstTorn",
         [UNREAD_TOO_LONG] = "firstTooLong",
         [UNREAD_FOREIGN] = "firstForeign",
+        [UNREAD_BARE_ENTRY] = "firstWithoutLabels",
     };
     struct arena cleanup_arena arena = {0};
 
@@ -191,6 +192,7 @@ static void add_summary(struct buffer *b, const struct report *report)
         {"blank", t->blank},
         {"broken", t->unread.parts[UNREAD_BROKEN].number},
         {"foreign", t->unread.parts[UNREAD_FOREIGN].number},
+        {"withoutLabels", t->unread.parts[UNREAD_BARE_ENTRY].number},
         {"tooLong", t->unread.parts[UNREAD_TOO_LONG].number},
         {"torn", t->unread.parts[UNREAD_TORN].number},
         {"untimed", t->untimed},

@@ -273,8 +273,9 @@ const char *report_hint(struct str code);
  *  "changes":{…},"boundary":{…},"rows":[…]}
  *
  *   summary     the numbers of struct report_totals by name in camelCase; `rows`;
- *               `broken`, `torn`, `tooLong`, `foreign`: what could not be read; `firstBroken`,
- *               `firstTorn`, `firstTooLong`, `firstForeign`: the place FILE:LINE of the first
+ *               `broken`, `torn`, `tooLong`, `foreign`, `withoutLabels`: what could not be read;
+ *               `firstBroken`, `firstTorn`, `firstTooLong`, `firstForeign`, `firstWithoutLabels`:
+ *               the place FILE:LINE of the first
  *   namespaces  {namespace, denied, violates, other, rows}; findings: {code, …, whatToDo}
  *   lapses      {kind, name, endsAt, lastSeen, count}: documents that end soon
  *   changes     only after report_compare(): {since, newFindings, goneFindings, newWorkloads,
