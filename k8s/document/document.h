@@ -32,8 +32,8 @@
 #include "planner/base/text.h"
 
 #define DOCUMENT_DIGEST_BYTES 16
-#define DOCUMENT_MAX_DEPTH 64             /* objects and lists inside each other */
-#define DOCUMENT_MAX_NODES 100000u        /* of one document, unless the options say otherwise */
+#define DOCUMENT_MAX_DEPTH 64            /* objects and lists inside each other */
+#define DOCUMENT_MAX_NODES 100000u       /* of one document, unless the options say otherwise */
 #define DOCUMENT_MAX_APART_NODES 250000u /* of the rows of its shape with `apart`; the same */
 
 /* The place is the first byte of the offending part: the scalar, the second of two equal keys, the
