@@ -11,6 +11,9 @@ OTHER = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvP
 TWO = {"keyring": {"keys": {"release-2026": KEY, "second": OTHER}}}
 NO_DOCUMENT = "no document of the kind could be valid; two ids with the same key count once; add keys or lower the threshold"
 
+PRIVATE = ("{} has a private key, which everyone could read who can read the objects of the chart: remove its block, and make a new key "
+           "if this one was in use")
+
 
 def refusal(more, base=None, namespace=NAMESPACE):
     """The sentences of the chart, or an empty list if it accepts the values."""
@@ -144,6 +147,31 @@ class Texts(Case):
                             sentence("webhook.caBundle", "CERTIFICATE", "ca.pem"))
         self.assert_refused({"webhook": {"url": "https://g.example/v", "caBundle": line}},
                             sentence("webhook.caBundle", "CERTIFICATE", "ca.pem"), base={})
+
+    def test_a_private_key_in_a_text_that_is_published(self):
+        secret = {"tls": {"mode": "secret", "secret": {"name": "s"}}}
+        clients = {"clientNames": ["a"]}
+
+        def block(kind):
+            return f"-----BEGIN {kind}-----\nMIIB\n-----END {kind}-----\n"
+
+        for kind in ("PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"):
+            self.assert_refused({"tls": {"clientCA": CA + block(kind), **clients}}, PRIVATE.format("tls.clientCA"))
+        key = block("PRIVATE KEY")
+        for text in (CA + key, key + CA, "a comment\n" + key + CA, CA + key.split("MIIB")[1], CA + key.replace("\n", " ")):
+            self.assert_refused(merged(secret, {"webhook": {"caBundle": text}}), PRIVATE.format("webhook.caBundle"))
+        self.assert_refused({"webhook": {"url": "https://g.example/v", "caBundle": CA + key}}, PRIVATE.format("webhook.caBundle"), base={})
+        for more, path in (({"webhook": {"annotations": {"x/y": key}}}, "webhook.annotations.x/y"),
+                           ({"tls": {"clientCA": CA, "clientNames": ["a", key]}}, "tls.clientNames[1]"),
+                           ({"extraEnv": [{"name": "X", "value": key}]}, "extraEnv[0].value"),
+                           ({"evidence": {"documents": {"x": {"document": key, "signatures": {"release-2026": "AA"}}}}},
+                            "evidence.documents.x.document"),
+                           ({"commonAnnotations": {"a": key}}, "commonAnnotations.a")):
+            self.assert_refused(more, PRIVATE.format(path))
+        for more in (merged(secret, {"webhook": {"caBundle": "a comment\n" + CA + CA}}), {"extraObjects": [{"kind": "Secret", "metadata": {
+                "name": "s"}, "stringData": {"tls.key": key}}]}, {"global": {"other": key}},
+                {"commonAnnotations": {"a": "no PRIVATE KEY is here"}}):
+            self.assert_refused(more)
 
     def test_listen_host(self):
         wrong = "listenHost must be an IPv4 address, a host name, or an IPv6 address in brackets, as in [::]"

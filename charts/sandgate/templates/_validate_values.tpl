@@ -8,6 +8,24 @@ template here gives a list of sentences as JSON.
 {{- regexMatch (printf "-----BEGIN %s-----[ \t]*\r?\n([A-Za-z0-9+/=]+[ \t]*\r?\n)+-----END %s-----" .type .type) (toString .text) -}}
 {{- end -}}
 
+{{/*
+The paths of all texts below a value that have a part of a private key: (dict "path" "webhook" "value" …), one path a line. Whoever
+can read the objects of the chart can read them.
+*/}}
+{{- define "sandgate.privateKeys" -}}
+{{- if kindIs "map" .value -}}
+{{- range $key, $value := .value -}}
+{{- include "sandgate.privateKeys" (dict "path" (printf "%s.%s" $.path $key) "value" $value) -}}
+{{- end -}}
+{{- else if kindIs "slice" .value -}}
+{{- range $index, $value := .value -}}
+{{- include "sandgate.privateKeys" (dict "path" (printf "%s[%d]" $.path $index) "value" $value) -}}
+{{- end -}}
+{{- else if regexMatch "-----(BEGIN|END) [A-Z0-9 ]*PRIVATE KEY" (toString .value) -}}
+{{- printf "%s\n" .path -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "sandgate.validate.texts" -}}
 {{- $v := .Values -}}
 {{- $wrong := list -}}
@@ -18,6 +36,12 @@ template here gives a list of sentences as JSON.
 {{- $wrong = append $wrong (printf "keyring.keys.%s has no PUBLIC KEY block: use the text that openssl pkey -pubout prints" $id) -}}
 {{- else if ne "true" (include "sandgate.isPem" (dict "text" $key "type" "PUBLIC KEY")) -}}
 {{- $wrong = append $wrong (printf "keyring.keys.%s has no complete PUBLIC KEY block with line breaks: give the file with --set-file keyring.keys.%s=<file.pem>, or write the value as a block (|)" $id $id) -}}
+{{- end -}}
+{{- end -}}
+{{- /* keyring.keys has its own sentence. Extra objects can be Secrets, and of `global` only names are read. */ -}}
+{{- range $part, $value := omit $v "keyring" "extraObjects" "global" -}}
+{{- range include "sandgate.privateKeys" (dict "path" $part "value" $value) | splitList "\n" | compact -}}
+{{- $wrong = append $wrong (printf "%s has a private key, which everyone could read who can read the objects of the chart: remove its block, and make a new key if this one was in use" .) -}}
 {{- end -}}
 {{- end -}}
 {{- range $path, $text := dict "webhook.caBundle" $v.webhook.caBundle "tls.clientCA" $v.tls.clientCA -}}
