@@ -221,6 +221,20 @@ class Scaling(Case):
                             "autoscaling by cpu needs resources.requests.cpu: the target is a share of it")
 
 
+class Pods(Case):
+    """What the API server would refuse after the webhook configuration has been made."""
+
+    def test_an_update_that_could_not_begin(self):
+        sentence = ("updateStrategy.rollingUpdate has maxSurge 0 and maxUnavailable 0, with which no update could begin: set one of them "
+                    "to more")
+        for surge in (0, "0%"):
+            for unavailable in (0, "0%"):
+                self.assert_refused({"updateStrategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}, sentence)
+        for rolling in ({"maxSurge": 0, "maxUnavailable": "1%"}, {"maxSurge": None}, {"maxSurge": 0, "maxUnavailable": None}):
+            self.assert_refused({"updateStrategy": {"rollingUpdate": rolling}})
+        self.assert_refused({"updateStrategy": {"type": "Recreate", "rollingUpdate": {"maxSurge": 0}}})
+
+
 class Lists(Case):
     """Members of free lists and maps that templates read."""
 
@@ -233,6 +247,8 @@ class Lists(Case):
                              "at '/extraVolumeMounts/0/mountPath': got number, want string"),
                             ({"updateStrategy": {"rollingUpdate": "x"}, "hostNetwork": True},
                              "at '/updateStrategy/rollingUpdate': got string, want null or object"),
+                            ({"updateStrategy": {"rollingUpdate": {"maxSurge": -1}}},
+                             "at '/updateStrategy/rollingUpdate/maxSurge': 'oneOf' failed, none matched"),
                             ({"resources": {"limits": "x"}}, "at '/resources/limits': got string, want null or object")):
             with self.subTest(where):
                 self.assertEqual(refusal(more), [where])

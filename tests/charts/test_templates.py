@@ -405,8 +405,9 @@ class Pods(unittest.TestCase):
         self.assertNotIn("enableServiceLinks", pod(made({"enableServiceLinks": True})))
         self.assertNotIn("type", items["Service", "sandgate"]["spec"])
         self.assertEqual(made({"service": {"type": "NodePort"}})["Service", "sandgate"]["spec"]["type"], "NodePort")
-        recreate = {"updateStrategy": {"type": "Recreate", "rollingUpdate": None}}
-        self.assertEqual(made(recreate)["Deployment", "sandgate"]["spec"]["strategy"], {"type": "Recreate"})
+        for rolling in ({}, {"rollingUpdate": None}, {"rollingUpdate": {"maxSurge": 0}}):
+            recreate = made({"updateStrategy": {"type": "Recreate", **rolling}})
+            self.assertEqual(recreate["Deployment", "sandgate"]["spec"]["strategy"], {"type": "Recreate"}, rolling)
         for image, expected in (({}, None), ({"pullPolicy": "Always"}, "Always"), ({"tag": "latest"}, "IfNotPresent"),
                                 ({"tag": "latest", "pullPolicy": "Always"}, None), ({"pullPolicy": "Never"}, "Never")):
             items = made({"image": image})
@@ -831,7 +832,7 @@ class Notes(unittest.TestCase):
         for more in ({"podDisruptionBudget": {"minAvailable": 1}}, {"podDisruptionBudget": {"minAvailable": "50%"}},
                      {"podDisruptionBudget": {"enabled": False, "minAvailable": 2}},
                      {"hostNetwork": True, "updateStrategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}},
-                     {"hostNetwork": True, "updateStrategy": {"type": "Recreate", "rollingUpdate": None}}):
+                     {"hostNetwork": True, "updateStrategy": {"type": "Recreate"}}):
             self.assertNotIn("WARNING", self.notes(more))
         self.assertIn("WARNING: webhook.caBundle is empty", self.notes({"webhook": {"url": "https://g.example/v"}}, base={}))
 

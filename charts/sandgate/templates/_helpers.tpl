@@ -190,11 +190,16 @@ httpGet:
 {{ include "sandgate.withoutDefaults" (dict "of" .timing "defaults" (dict "initialDelaySeconds" 0 "periodSeconds" 10 "timeoutSeconds" 1 "successThreshold" 1 "failureThreshold" 3)) }}
 {{- end -}}
 
+{{/* The members of updateStrategy.rollingUpdate, as JSON: none with `Recreate`, for which the API refuses them. */}}
+{{- define "sandgate.rolling" -}}
+{{- $given := default dict .Values.updateStrategy -}}
+{{- eq (toString $given.type) "Recreate" | ternary dict (default dict $given.rollingUpdate) | toJson -}}
+{{- end -}}
+
 {{/* The strategy of the Deployment, without defaults; nothing if it has no other member. */}}
 {{- define "sandgate.strategy" -}}
-{{- $given := default dict .Values.updateStrategy -}}
-{{- $strategy := omit $given "rollingUpdate" -}}
-{{- with include "sandgate.withoutDefaults" (dict "of" (default dict $given.rollingUpdate) "defaults" (dict "maxUnavailable" "25%" "maxSurge" "25%")) -}}
+{{- $strategy := omit (default dict .Values.updateStrategy) "rollingUpdate" -}}
+{{- with include "sandgate.withoutDefaults" (dict "of" (include "sandgate.rolling" . | fromJson) "defaults" (dict "maxUnavailable" "25%" "maxSurge" "25%")) -}}
 {{- $_ := set $strategy "rollingUpdate" (fromYaml .) -}}
 {{- end -}}
 {{ include "sandgate.withoutDefaults" (dict "of" $strategy "defaults" (dict "type" "RollingUpdate")) }}

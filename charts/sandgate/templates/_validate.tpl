@@ -9,7 +9,7 @@
 {{- if and $v.keyring.keys $v.keyring.existingConfigMap -}}
 {{- $wrong = append $wrong "keyring.keys and keyring.existingConfigMap are both set: put all keys in one of them" -}}
 {{- end -}}
-{{- range $check := eq $runs "true" | ternary (list "thresholds" "documents" "reach" "texts" "names" "certificates" "scaling") (list "texts" "names") -}}
+{{- range $check := eq $runs "true" | ternary (list "thresholds" "documents" "reach" "texts" "names" "certificates" "scaling" "pods") (list "texts" "names") -}}
 {{- $wrong = include (printf "sandgate.validate.%s" $check) $ | fromJsonArray | concat $wrong -}}
 {{- end -}}
 {{- range $kind, $signers := $v.config.keyring.kinds -}}

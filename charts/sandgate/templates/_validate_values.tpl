@@ -122,6 +122,17 @@ can read the objects of the chart can read them.
 {{- toJson $wrong -}}
 {{- end -}}
 
+{{/* What the API server refuses in the Deployment, after the webhook configuration has been made. */}}
+{{- define "sandgate.validate.pods" -}}
+{{- $v := .Values -}}
+{{- $wrong := list -}}
+{{- $rolling := include "sandgate.rolling" . | fromJson -}}
+{{- if and (has (toString $rolling.maxSurge) (list "0" "0%")) (has (toString $rolling.maxUnavailable) (list "0" "0%")) -}}
+{{- $wrong = append $wrong "updateStrategy.rollingUpdate has maxSurge 0 and maxUnavailable 0, with which no update could begin: set one of them to more" -}}
+{{- end -}}
+{{- toJson $wrong -}}
+{{- end -}}
+
 {{/* Names that would be rendered twice. */}}
 {{- define "sandgate.validate.names" -}}
 {{- $v := .Values -}}
