@@ -235,6 +235,24 @@ class Pods(Case):
         self.assert_refused({"updateStrategy": {"type": "Recreate", "rollingUpdate": {"maxSurge": 0}}})
 
 
+    def test_requests_above_limits(self):
+        default = ("resources.requests.memory is more than the limit, which is {} as long as resources.limits.memory is not set: set it, "
+                   "or request less")
+        less = "resources.limits.{0} is less than resources.requests.{0}: the API server refuses such pods"
+        unreadable = "resources.{} must be a quantity such as {}"
+        for requests, limits, *sentences in (
+                ({"memory": "273Mi"}, {}, default.format("272Mi")), ({"memory": "272Mi"}, {}), ({"memory": 285212673}, {}, default.format("272Mi")),
+                ({"memory": "513Mi"}, {"memory": "512Mi"}, less.format("memory")), ({"memory": "1Ti"}, {"memory": "1T"}, less.format("memory")),
+                ({"memory": "0.5Gi"}, {"memory": "512Mi"}), ({"memory": "9Ti"}, None),
+                ({}, {"cpu": "49m"}, less.format("cpu")), ({}, {"cpu": "50m"}), ({"cpu": 1}, {"cpu": "999m"}, less.format("cpu")),
+                ({"cpu": "0.07"}, {"cpu": "70m"}), ({"cpu": 0.5}, {"cpu": 0.4}, less.format("cpu")), ({"cpu": None}, {"cpu": "1m"}),
+                ({"ephemeral-storage": "2Mi"}, {"ephemeral-storage": "1M"}, less.format("ephemeral-storage")),
+                ({"cpu": "50 m"}, {}, unreadable.format("requests.cpu", "500m")), ({}, {"cpu": "x"}, unreadable.format("limits.cpu", "500m")),
+                ({"cpu": {"a": 1}}, {}, unreadable.format("requests.cpu", "500m")), ({"cpu": "-1"}, {}, unreadable.format("requests.cpu", "500m")),
+                ({"memory": "64MB"}, {}, unreadable.format("requests.memory", "64Mi"))):
+            self.assert_refused({"resources": {"requests": requests, "limits": limits}}, *sentences)
+
+
 class Lists(Case):
     """Members of free lists and maps that templates read."""
 

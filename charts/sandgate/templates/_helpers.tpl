@@ -254,10 +254,20 @@ true
 {{/* The bytes of a quantity of memory, `288Mi` or `1.5Gi`; -1 where it is written in another way. */}}
 {{- define "sandgate.bytes" -}}
 {{- $text := kindIs "string" . | ternary (toString .) (toString (int64 .)) -}}
-{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 -}}
-{{- if regexMatch "^[0-9]+([.][0-9]+)?(k|M|G|Ki|Mi|Gi)?$" $text -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?(k|M|G|T|Ki|Mi|Gi|Ti)?$" $text -}}
 {{- $unit := regexFind "[A-Za-z]*$" $text -}}
 {{- mulf (float64 (trimSuffix $unit $text)) (get $units $unit) | floor | int64 -}}
+{{- else -}}
+-1
+{{- end -}}
+{{- end -}}
+
+{{/* The thousandths of a quantity of cpu, `250m` or `0.5`; -1 where it is written in another way. */}}
+{{- define "sandgate.millicores" -}}
+{{- $text := toString . -}}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?m?$" $text -}}
+{{- mulf (float64 (trimSuffix "m" $text)) (hasSuffix "m" $text | ternary 1 1000) | ceil | int64 -}}
 {{- else -}}
 -1
 {{- end -}}

@@ -126,6 +126,29 @@ can read the objects of the chart can read them.
 {{- define "sandgate.validate.pods" -}}
 {{- $v := .Values -}}
 {{- $wrong := list -}}
+{{- $requests := default dict $v.resources.requests -}}
+{{- $limits := default dict (include "sandgate.resources" . | fromYaml).limits -}}
+{{- range $name, $example := dict "cpu" "500m" "memory" "64Mi" "ephemeral-storage" "64Mi" -}}
+{{- $reader := eq $name "cpu" | ternary "sandgate.millicores" "sandgate.bytes" -}}
+{{- $amounts := dict -}}
+{{- range $part, $given := dict "requests" $requests "limits" $limits -}}
+{{- if not (kindIs "invalid" (index $given $name)) -}}
+{{- $amount := include $reader (index $given $name) | int64 -}}
+{{- if ge $amount 0 -}}
+{{- $_ := set $amounts $part $amount -}}
+{{- else if ne (printf "%s.%s" $part $name) "limits.memory" -}}
+{{- $wrong = append $wrong (printf "resources.%s.%s must be a quantity such as %s" $part $name $example) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq 2 (len $amounts)) (gt (get $amounts "requests") (get $amounts "limits")) -}}
+{{- if hasKey (default dict $v.resources.limits) $name -}}
+{{- $wrong = append $wrong (printf "resources.limits.%s is less than resources.requests.%s: the API server refuses such pods" $name $name) -}}
+{{- else -}}
+{{- $wrong = append $wrong (printf "resources.requests.%s is more than the limit, which is %s as long as resources.limits.%s is not set: set it, or request less" $name (get $limits $name) $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- $rolling := include "sandgate.rolling" . | fromJson -}}
 {{- if and (has (toString $rolling.maxSurge) (list "0" "0%")) (has (toString $rolling.maxUnavailable) (list "0" "0%")) -}}
 {{- $wrong = append $wrong "updateStrategy.rollingUpdate has maxSurge 0 and maxUnavailable 0, with which no update could begin: set one of them to more" -}}
