@@ -860,6 +860,17 @@ class Notes(unittest.TestCase):
         self.assertIn("test sandgate\n", self.notes(merged(private, {"tests": {"namespace": "smoke"}})))
 
 
+class Pages(unittest.TestCase):
+    """What README.template.md says of the chart's values."""
+
+    def test_uninstalling_removes_the_label_of_every_level(self):
+        schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+        commands = [line.split() for line in (CHART / "README.template.md").read_text(encoding="utf-8").split("\n")
+                    if line.startswith("kubectl label namespace --all ")]
+        self.assertEqual([sorted(words[4:]) for words in commands],
+                         [sorted(f"sandbox.runx.dev/{level}-" for level in schema["definitions"]["levels"]["properties"])])
+
+
 class Rejections(unittest.TestCase):
     """Each contradiction between values gives an error message. The schema rejects single wrong values."""
 
