@@ -188,6 +188,17 @@ class Texts(Case):
                             "baselines are valid in the gate's namespace, so anyone who can write there could make them; install it "
                             "in a separate namespace")
 
+    def test_namespaces_in_which_others_work(self):
+        sentence = ("the gate must not be installed in {}: its pods would not be judged, and exemptions and baselines of anyone who can "
+                    "write there would be valid in the whole cluster; name a separate namespace with -n (--namespace), and with "
+                    "--create-namespace if it does not exist")
+        url = {"webhook": {"url": "https://g.example/v", "caBundle": CA}}
+        for namespace in ("default", "kube-public", "kube-node-lease"):
+            self.assertEqual(refusal({}, namespace=namespace), [sentence.format(namespace)])
+            self.assertEqual(refusal(url, {}, namespace=namespace), [sentence.format(namespace)])
+            self.assert_refused({"namespaceOverride": namespace}, sentence.format(namespace))
+        self.assertEqual(refusal({"namespaceOverride": "sandgate-system"}, namespace="default"), [])
+
     def test_more_namespaces_than_the_gate_reads(self):
         error = refusal({"evidence": {"namespaces": [f"n{i}" for i in range(65)]}})
         self.assertIn("at '/evidence/namespaces': maxItems: got 65, want 64", error[0])

@@ -158,7 +158,7 @@ class Objects(unittest.TestCase):
         for values in VALUE_SETS:
             with self.subTest(values.name):
                 self.assertGreater(len(render("--values", values)), 4)
-                status, text, error = helm("lint", "--strict", CHART, "--values", values)
+                status, text, error = helm("lint", "--strict", CHART, "--namespace", NAMESPACE, "--values", values)
                 self.assertEqual((status, error), (0, ""), text)
 
     def test_old_clusters_are_rejected(self):
@@ -166,7 +166,7 @@ class Objects(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.9", error)
         for version in ("1.30.0", "1.35.4-gke.100", "1.38.0-alpha.1"):
-            self.assertEqual(helm("template", "x", CHART, "--values", CHART / "ci" / "default-values.yaml",
+            self.assertEqual(helm("template", "x", CHART, "--namespace", NAMESPACE, "--values", CHART / "ci" / "default-values.yaml",
                                   "--kube-version", version)[0], 0, version)
 
 

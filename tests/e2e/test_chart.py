@@ -52,9 +52,10 @@ class Chart(Case):
         self.api.post("/api/v1/namespaces", namespace(SOME))
         self.addCleanup(self.api.delete, f"/api/v1/namespaces/{SOME}")
         self.control.define_cert_manager()
+        into = self.team("dry")
         for name, more in VARIANTS.items():
             with self.subTest(name=name):
-                self.assert_taken(self.control.helm("template", "dry", CHART, "--namespace", "default", "--no-hooks",
+                self.assert_taken(self.control.helm("template", "dry", CHART, "--namespace", into, "--no-hooks",
                                                     "--values", self.values(more), "--kube-version", self.world.version))
 
     def assert_taken(self, rendered):

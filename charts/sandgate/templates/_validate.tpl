@@ -25,6 +25,9 @@
 {{- if eq (include "sandgate.namespace" .) "kube-system" -}}
 {{- $wrong = append $wrong "the gate must not be installed in kube-system: exemptions and baselines are valid in the gate's namespace, so anyone who can write there could make them; install it in a separate namespace" -}}
 {{- end -}}
+{{- if has (include "sandgate.namespace" .) (list "default" "kube-public" "kube-node-lease") -}}
+{{- $wrong = append $wrong (printf "the gate must not be installed in %s: its pods would not be judged, and exemptions and baselines of anyone who can write there would be valid in the whole cluster; name a separate namespace with -n (--namespace), and with --create-namespace if it does not exist" (include "sandgate.namespace" .)) -}}
+{{- end -}}
 {{- if and (eq $v.evidence.source "directory") (not $v.evidence.directory) -}}
 {{- $wrong = append $wrong "evidence.source is directory, so evidence.directory must be the path of a directory, mounted by extraVolumes and extraVolumeMounts" -}}
 {{- end -}}
