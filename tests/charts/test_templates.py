@@ -822,6 +822,8 @@ class Notes(unittest.TestCase):
                               ({"autoscaling": {"enabled": True, "minReplicas": 1}}, "WARNING: autoscaling.minReplicas is 1: "),
                               ({"podDisruptionBudget": {"minAvailable": 2}}, "WARNING: podDisruptionBudget allows no eviction: "),
                               ({"podDisruptionBudget": {"minAvailable": "100%"}}, "WARNING: podDisruptionBudget allows no eviction: "),
+                              ({"podDisruptionBudget": {"minAvailable": "51%"}}, "WARNING: podDisruptionBudget allows no eviction: "),
+                              ({"podDisruptionBudget": {"minAvailable": "76%"}, "replicaCount": 4}, "WARNING: podDisruptionBudget allows "),
                               ({"podDisruptionBudget": {"maxUnavailable": 0}}, "WARNING: podDisruptionBudget allows no eviction: "),
                               ({"hostNetwork": True}, "WARNING: with hostNetwork, a node can run one gate only: "),
                               ({"webhook": {"failurePolicy": "Ignore"}}, "WARNING: webhook.failurePolicy is Ignore: "),
@@ -830,6 +832,7 @@ class Notes(unittest.TestCase):
             self.assertEqual(notes.count("WARNING"), 1)
             self.assertIn(warning, notes)
         for more in ({"podDisruptionBudget": {"minAvailable": 1}}, {"podDisruptionBudget": {"minAvailable": "50%"}},
+                     {"podDisruptionBudget": {"minAvailable": "75%"}, "replicaCount": 4}, {"podDisruptionBudget": {"minAvailable": "0%"}},
                      {"podDisruptionBudget": {"enabled": False, "minAvailable": 2}},
                      {"hostNetwork": True, "updateStrategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}},
                      {"hostNetwork": True, "updateStrategy": {"type": "Recreate"}}):
