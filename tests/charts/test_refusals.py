@@ -5,7 +5,7 @@ import json
 import unittest
 
 from chart import CHART, KEY, NAMESPACE, helm
-from test_templates import CA, SMALLEST, made, merged
+from test_templates import CA, SMALLEST, entries, made, merged
 
 OTHER = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n"
 TWO = {"keyring": {"keys": {"release-2026": KEY, "second": OTHER}}}
@@ -262,6 +262,25 @@ class Pods(Case):
                 ({"cpu": {"a": 1}}, {}, unreadable.format("requests.cpu", "500m")), ({"cpu": "-1"}, {}, unreadable.format("requests.cpu", "500m")),
                 ({"memory": "64MB"}, {}, unreadable.format("requests.memory", "64Mi"))):
             self.assert_refused({"resources": {"requests": requests, "limits": limits}}, *sentences)
+
+
+    def test_a_time_to_be_ready_longer_than_the_progress_deadline(self):
+        self.assert_refused({"minReadySeconds": 600}, "minReadySeconds must be less than 600: the API server refuses a Deployment that "
+                            "must not be ready before its progress deadline, 600 s")
+        self.assert_refused({"minReadySeconds": 599})
+
+    def test_no_name_server(self):
+        sentence = "dnsPolicy is None, so dnsConfig.nameservers must name a server: the API server refuses pods without one"
+        for config in ({}, {"searches": ["a"]}, {"nameservers": []}):
+            self.assert_refused({"dnsPolicy": "None", "dnsConfig": config}, sentence)
+        self.assert_refused({"dnsPolicy": "None", "dnsConfig": {"nameservers": ["192.0.2.1"]}})
+
+    def test_numbers_that_the_api_server_keeps_for_itself(self):
+        self.assert_refused({"flowSchema": {"matchingPrecedence": 1}}, "at '/flowSchema/matchingPrecedence': minimum: got 1, want 2")
+        conditions = [{"name": f"c{i}", "expression": "true"} for i in range(62)]
+        self.assert_refused({"webhook": {"matchConditions": conditions}}, "at '/webhook/matchConditions': maxItems: got 62, want 61")
+        most = entries(made({"webhook": {"matchConditions": conditions[1:]}}))
+        self.assertEqual(max(len(entry["matchConditions"]) for entry in most.values()), 64)
 
 
 class Lists(Case):

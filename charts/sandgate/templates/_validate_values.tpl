@@ -153,6 +153,12 @@ can read the objects of the chart can read them.
 {{- if and (has (toString $rolling.maxSurge) (list "0" "0%")) (has (toString $rolling.maxUnavailable) (list "0" "0%")) -}}
 {{- $wrong = append $wrong "updateStrategy.rollingUpdate has maxSurge 0 and maxUnavailable 0, with which no update could begin: set one of them to more" -}}
 {{- end -}}
+{{- if ge (int $v.minReadySeconds) 600 -}}
+{{- $wrong = append $wrong "minReadySeconds must be less than 600: the API server refuses a Deployment that must not be ready before its progress deadline, 600 s" -}}
+{{- end -}}
+{{- if and (eq (default "" $v.dnsPolicy) "None") (not (default dict $v.dnsConfig).nameservers) -}}
+{{- $wrong = append $wrong "dnsPolicy is None, so dnsConfig.nameservers must name a server: the API server refuses pods without one" -}}
+{{- end -}}
 {{- toJson $wrong -}}
 {{- end -}}
 
