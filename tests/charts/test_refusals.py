@@ -173,6 +173,19 @@ class Texts(Case):
                 {"commonAnnotations": {"a": "no PRIVATE KEY is here"}}):
             self.assert_refused(more)
 
+    def test_names_of_images(self):
+        sentence = "{} is {}: write it without https:// or another scheme, and without a slash at its beginning or end"
+        apart = "image.repository has a tag or a digest: write it in image.tag or image.digest"
+        for name in ("a/b:1", "b:1", "a/b@sha256:" + "a" * 64, "a/b:", "r.example:5000/b:1"):
+            self.assert_refused({"image": {"repository": name}}, apart)
+        for name in ("ghcr.io/", "https://ghcr.io", "oci://ghcr.io/a", "/ghcr.io"):
+            self.assert_refused({"image": {"registry": name}}, sentence.format("image.registry", name))
+            self.assert_refused({"global": {"imageRegistry": name}}, sentence.format("global.imageRegistry", name))
+        for name in ("a/b/", "/b", "https://r.example/b"):
+            self.assert_refused({"image": {"repository": name}}, sentence.format("image.repository", name))
+        for image in ({"registry": "r.example:5000/mirror"}, {"registry": "", "repository": "r.example:5000/b"}):
+            self.assert_refused({"image": image})
+
     def test_listen_host(self):
         wrong = "listenHost must be an IPv4 address, a host name, or an IPv6 address in brackets, as in [::]"
         loopback = "listenHost is a loopback address, which neither the API server nor the kubelet can reach: use [::] or 0.0.0.0"

@@ -51,6 +51,14 @@ can read the objects of the chart can read them.
 {{- $wrong = append $wrong (printf "%s has no complete CERTIFICATE block with line breaks: give the file with --set-file %s=<ca.pem>, or write the value as a block (|)" $path $path) -}}
 {{- end -}}
 {{- end -}}
+{{- if or (contains "@" $v.image.repository) (regexMatch ":[^/]*$" $v.image.repository) -}}
+{{- $wrong = append $wrong "image.repository has a tag or a digest: write it in image.tag or image.digest" -}}
+{{- end -}}
+{{- range $path, $name := dict "image.registry" $v.image.registry "global.imageRegistry" (default dict $v.global).imageRegistry "image.repository" $v.image.repository -}}
+{{- if regexMatch "://|^/|/$" (default "" $name) -}}
+{{- $wrong = append $wrong (printf "%s is %s: write it without https:// or another scheme, and without a slash at its beginning or end" $path $name) -}}
+{{- end -}}
+{{- end -}}
 {{- if not (regexMatch "^([A-Za-z0-9.-]{1,63}|\\[[0-9A-Fa-f:.]{2,45}\\])$" $v.listenHost) -}}
 {{- $wrong = append $wrong "listenHost must be an IPv4 address, a host name, or an IPv6 address in brackets, as in [::]" -}}
 {{- else if regexMatch "^(127[.].*|localhost|\\[[0:]*:0*1\\])$" $v.listenHost -}}
