@@ -112,6 +112,9 @@ class Reach(Case):
                     "extraVolumeMounts")
         self.assert_refused({"config": {"decisionLog": {"path": "/var/log/x"}}}, sentence)
         self.assert_refused({"config": {"decisionLog": {"path": "/dev/null"}}})
+        for mount, path, *sentences in (("/var//log/", "/var/log/x"), ("/var/log", "/var/log/../x", sentence), ("/", "/x")):
+            self.assert_refused({"config": {"decisionLog": {"path": path}}, "extraVolumes": [{"name": "x", "emptyDir": {}}],
+                                 "extraVolumeMounts": [{"name": "x", "mountPath": mount}]}, *sentences)
 
     def test_a_body_smaller_than_any_review(self):
         sentence = "config.limits.maxBodyBytes is less than 16384: reviews of ordinary pods are larger, and all of them would be refused"
@@ -341,6 +344,13 @@ class Names(Case):
                 ({"evidence": {"documents": {"sandgate-config": document}}}, "evidence.documents has the name sandgate-config, which is "
                                                                              "the name of another ConfigMap of the gate: choose another name")):
             self.assert_refused(more, sentence)
+
+    def test_mount_paths_written_in_another_way(self):
+        for written, path in (("/etc/sandgate//config", "/etc/sandgate/config"), ("/etc/./sandgate/keys/", "/etc/sandgate/keys"),
+                              ("/etc/x/../sandgate/tls", "/etc/sandgate/tls"), ("//etc/sandgate", "/etc/sandgate")):
+            self.assert_refused({"extraVolumeMounts": [{"name": "x", "mountPath": written}]},
+                                f"extraVolumeMounts has the mountPath {path}, which the chart uses itself: choose another path")
+        self.assert_refused({"extraVolumeMounts": [{"name": "x", "mountPath": "/etc/sandgate/evidence/"}]})
 
 
 if __name__ == "__main__":

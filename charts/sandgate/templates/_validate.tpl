@@ -128,7 +128,7 @@
 {{- if not (has $v.config.decisionLog.path (list "-" "/dev/null")) -}}
 {{- $mounted := false -}}
 {{- range $v.extraVolumeMounts -}}
-{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $v.config.decisionLog.path -}}{{- $mounted = true -}}{{- end -}}
+{{- if hasPrefix (printf "%s/" (clean .mountPath | trimSuffix "/")) (clean $v.config.decisionLog.path) -}}{{- $mounted = true -}}{{- end -}}
 {{- end -}}
 {{- if not $mounted -}}
 {{- $wrong = append $wrong "config.decisionLog.path is a file, and the root file system is read-only: mount a volume for it with extraVolumes and extraVolumeMounts" -}}

@@ -210,7 +210,7 @@ can read the objects of the chart can read them.
 {{- end -}}
 {{- end -}}
 {{- range $v.extraVolumeMounts -}}
-{{- $path := trimSuffix "/" (toString .mountPath) -}}
+{{- $path := clean (toString .mountPath) -}}
 {{- if has $path (list "/etc/sandgate" "/etc/sandgate/config" "/etc/sandgate/keys" "/etc/sandgate/tls") -}}
 {{- $wrong = append $wrong (printf "extraVolumeMounts has the mountPath %s, which the chart uses itself: choose another path" $path) -}}
 {{- end -}}
