@@ -352,6 +352,17 @@ class Names(Case):
                                 f"extraVolumeMounts has the mountPath {path}, which the chart uses itself: choose another path")
         self.assert_refused({"extraVolumeMounts": [{"name": "x", "mountPath": "/etc/sandgate/evidence/"}]})
 
+    def test_names_that_the_gate_reads(self):
+        text = "{} has {}, which the gate reads: it would take objects of the chart for evidence, or change the test; remove it"
+        for key in ("sandbox.runx.dev/evidence", "signature.sandbox.runx.dev/a"):
+            for path in ("commonLabels", "commonAnnotations", "global.commonLabels", "metrics.dashboard.labels"):
+                more = {key: "true"}
+                for part in reversed(path.split(".")):
+                    more = {part: more}
+                self.assert_refused(more, text.format(path, key))
+        self.assert_refused({"commonAnnotations": {"Sandbox.Runx.dev/x": "y"}}, text.format("commonAnnotations", "Sandbox.Runx.dev/x"))
+        self.assert_refused({"commonLabels": {"sandgate.runx.dev/x": "y", "mysandbox.runx.dev/x": "y"}})
+
 
 if __name__ == "__main__":
     unittest.main()

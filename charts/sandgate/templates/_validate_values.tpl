@@ -180,6 +180,13 @@ can read the objects of the chart can read them.
 {{- $wrong = append $wrong (printf "%s has sandgate.runx.dev/restart-on-change, which the chart sets itself: remove it" $path) -}}
 {{- end -}}
 {{- end -}}
+{{- range $path, $map := dict "commonLabels" $v.commonLabels "global.commonLabels" (default dict $v.global).commonLabels "commonAnnotations" $v.commonAnnotations "metrics.dashboard.labels" $v.metrics.dashboard.labels -}}
+{{- range $key, $_ := default dict $map -}}
+{{- if regexMatch "(?i)(^|[.])sandbox[.]runx[.]dev/" $key -}}
+{{- $wrong = append $wrong (printf "%s has %s, which the gate reads: it would take objects of the chart for evidence, or change the test; remove it" $path $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range $key, $_ := $v.tests.podAnnotations -}}
 {{- if hasPrefix "sandbox.runx.dev/" $key -}}
 {{- $wrong = append $wrong (printf "tests.podAnnotations has %s: with another annotation of the gate the test would test something else; remove it" $key) -}}
