@@ -4,6 +4,7 @@
 
 #include "webhook/audit/unwrap.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,7 @@ static int open_text(const struct unwrap_run *run, struct str text)
         if (!match(&prefixes[i], &rest, words))
             continue;
         if (prefixes[i].words[2] == WORD_TAG) {
+            assert(str_present(words[2])); /* match() has set all words */
             stream = str_equal(words[1], STR("stderr"));
             last = words[2].ptr[0] == 'F';
         }

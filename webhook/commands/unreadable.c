@@ -4,6 +4,7 @@
 #include "webhook/commands/unreadable.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "webhook/cli/options.h"
@@ -31,8 +32,8 @@ int unreadable_judge(const struct unread *file, const char *path, unsigned perce
     if (unread_is_everything(file))
         output_error("%s: nothing in it could be read as an audit event or a decision", path);
     else
-        output_error("%s: %llu of %llu lines could not be read, more than %u percent", path,
-                     (unsigned long long)sum, (unsigned long long)(sum + file->readable), percent);
+        output_error("%s: %" PRIu64 " of %" PRIu64 " lines could not be read, more than %u percent",
+                     path, sum, sum + file->readable, percent);
     return COMMAND_FAILED;
 }
 
@@ -50,20 +51,22 @@ void unreadable_report(const struct lines *lines, const char *path, int error)
 
 void unreadable_print(const struct unread *unread)
 {
+    static const char bare_entries[] =
+        "audit entries of Google Cloud without the labels that hold the gate's annotations: read "
+        "its decision log";
     static const char *const what[UNREAD_KIND_COUNT] = {
         [UNREAD_BROKEN] = "lines cannot be read",
         [UNREAD_TORN] = "lists or compressed files that end too early",
         [UNREAD_TOO_LONG] = "lines longer than 16 MiB, skipped",
         [UNREAD_FOREIGN] = "lines that are neither audit events nor decisions",
-        [UNREAD_BARE_ENTRY] = "audit entries of Google Cloud without the labels that hold the "
-                              "gate's annotations: read its decision log",
+        [UNREAD_BARE_ENTRY] = bare_entries,
     };
 
     for (size_t i = 0; i < UNREAD_KIND_COUNT; i++) {
         const struct unread_part *part = &unread->parts[i];
 
         if (part->number > 0)
-            output_error("%llu %s, the first is %s:%llu", (unsigned long long)part->number, what[i],
-                         part->path, (unsigned long long)part->line);
+            output_error("%" PRIu64 " %s, the first is %s:%" PRIu64, part->number, what[i],
+                         part->path, part->line);
     }
 }
