@@ -54,12 +54,13 @@ class Upgrade(Case):
 
     def under_load(self, change):
         """Calls `change`. Every answer must be right, and gates of both versions must have given some."""
-        before = list(self.gate.pods().values())
+        names, before = set(self.gate.pods()), list(self.gate.pods().values())
         begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
         with Load(self.api, self.team_name) as load:
             time.sleep(1)
             change()
-            after = list(self.gate.pods().values())
+            after = [each for name, each in self.gate.pods().items() if name not in names]
+            self.assertEqual(len(after), len(before))
             eventually(lambda: all(each.process.poll() is not None for each in before), "the end of the gates before")
             time.sleep(2)
         self.assertEqual(load.others(), {})
