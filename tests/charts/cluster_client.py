@@ -78,6 +78,15 @@ class Cluster:
                 time.sleep(0.1)
         raise AssertionError(f"namespace {name} got no service account")
 
+    def version(self, target, query=""):
+        """The resourceVersion of an object; empty if it does not exist: a new one comes into the cache late."""
+        try:
+            return self.ask("GET", target + query)["metadata"]["resourceVersion"]
+        except Refused as refused:
+            if refused.code != 404:
+                raise
+            return ""
+
     def settle(self, path):
         """Waits until the API server's cache has the current state of the object. The API server applies an update to
         the cached object first and calls webhooks for it: with an old state it would call them for an earlier change."""
@@ -85,9 +94,8 @@ class Cluster:
         target = "/".join(parts[:parts.index("namespaces") + 4])  # without a subresource
         limit = time.monotonic() + 10
         while True:
-            stored, cached = (self.ask("GET", target + query)["metadata"]["resourceVersion"]
-                              for query in ("", "?resourceVersion=0"))
-            if stored == cached:
+            stored, cached = self.version(target), self.version(target, "?resourceVersion=0")
+            if stored and stored == cached:
                 return
             if time.monotonic() > limit:
                 raise AssertionError(f"{target}: the cache is at {cached}, the store at {stored}")
