@@ -6,6 +6,7 @@ server has no nodes, so that no gate runs.
 KUBECONFIG is the file of tests/e2e/cluster.sh, HELM a helm program."""
 import json
 import os
+import time
 import unittest
 
 from chart import CHART, helm
@@ -46,10 +47,18 @@ class Upgrades(unittest.TestCase):
     def replicas(self):
         return self.cluster.ask("GET", DEPLOYMENT)["spec"]["replicas"]
 
+    def wait_for_replicas(self, count):
+        limit = time.monotonic() + 60
+        while self.replicas() != count and time.monotonic() < limit:
+            time.sleep(0.2)
+        self.assertEqual(self.replicas(), count)
+
     def test_the_number_of_gates_that_others_set_outlives_an_upgrade(self):
         for values in ({"replicaCount": None}, {"autoscaling": {"enabled": True}}):
             with self.subTest(values=values):
                 self.helm("install", values=values)
+                if "autoscaling" in values:
+                    self.wait_for_replicas(2)  # of minReplicas, by the autoscaler: it must not come after the five
                 self.cluster.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 5}})
                 self.helm("upgrade", values=merged(values, {"logLevel": "debug"}))
                 self.assertEqual(self.replicas(), 5)
