@@ -227,6 +227,7 @@ class DefaultConditions(Conditions):
                 for containers in ("containers", "initContainers"):
                     spec = pod_spec()
                     change = [{**spec[containers][0], "image": OTHER_IMAGE}]
+                    self.cluster.settle(path)
                     self.recorder.taken()
                     self.cluster.ask("PATCH", path, {"spec": {containers: change}},
                                      "application/strategic-merge-patch+json")
@@ -234,6 +235,7 @@ class DefaultConditions(Conditions):
 
     def test_annotations_taken_off_together_with_an_image(self):
         path, _ = self.create_pod(annotations=MANAGED)
+        self.cluster.settle(path)
         self.recorder.taken()
         self.cluster.ask("PATCH", path, {"metadata": {"annotations": {OURS: None}},
                                          "spec": {"containers": [{"name": "main", "image": OTHER_IMAGE}]}},
