@@ -53,18 +53,13 @@ static const struct prefix prefixes[] = {
     {"oc adm node-logs", {WORD_NAME}},
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_time(struct str s)
 {
-    if (s.len < sizeof("2026-03-01T12:00:02Z") - 1 || !is_digit(s.ptr[0]) || s.ptr[4] != '-' ||
+    if (s.len < sizeof("2026-03-01T12:00:02Z") - 1 || !text_is_digit(s.ptr[0]) || s.ptr[4] != '-' ||
         s.ptr[10] != 'T')
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        if (!is_digit(s.ptr[i]) && strchr("-:.+TZ", s.ptr[i]) == NULL)
+        if (!text_is_digit(s.ptr[i]) && strchr("-:.+TZ", s.ptr[i]) == NULL)
             return false;
     }
     return true;
@@ -75,8 +70,7 @@ static bool is_name(struct str s)
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
 
-        if (!is_digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '-' &&
-            c != '.' && c != '_')
+        if (!text_is_alnum(c) && c != '-' && c != '.' && c != '_')
             return false;
     }
     return s.len > 0;
