@@ -68,12 +68,8 @@ int mounts_read_volumes(struct reading *reading)
 {
     struct pod *pod = &reading->pod;
     const cJSON *node = NULL;
-    size_t count = 0, kept = 0;
+    size_t count = tree_count(pod->volume_list), kept = 0;
 
-    cJSON_ArrayForEach(node, pod->volume_list)
-    {
-        count++;
-    }
     pod->volumes = arena_alloc(reading->arena, count, sizeof(*pod->volumes));
     if (pod->volumes == NULL)
         return -ENOMEM;
@@ -241,13 +237,9 @@ int mounts_read(struct reading *reading, struct container *container)
 {
     struct str workspace = {0};
     const cJSON *node = NULL;
-    size_t count = 0;
+    size_t count = tree_count(container->mounts);
     int r = 0;
 
-    cJSON_ArrayForEach(node, container->mounts)
-    {
-        count++;
-    }
     container->mount_states = arena_alloc(reading->arena, count, sizeof(*container->mount_states));
     if (container->mount_states == NULL)
         return -ENOMEM;

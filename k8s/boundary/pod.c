@@ -133,18 +133,6 @@ static struct str write_number(size_t number, char digits[static MAX_DIGITS])
     return (struct str){.ptr = p, .len = (size_t)(digits + MAX_DIGITS - p)};
 }
 
-static size_t count_items(const cJSON *list)
-{
-    const cJSON *entry = NULL;
-    size_t count = 0;
-
-    cJSON_ArrayForEach(entry, list)
-    {
-        count++;
-    }
-    return count;
-}
-
 struct str pod_entry_place(struct arena *arena, struct str before, const char *field, size_t index,
                            const char *rest)
 {
@@ -193,7 +181,7 @@ static void mark_own(struct reading *reading)
 
     for (size_t i = 0; i < sizeof(container_lists) / sizeof(container_lists[0]); i++) {
         begins[container_lists[i]] = next;
-        next += count_items(pod->lists[container_lists[i]]);
+        next += tree_count(pod->lists[container_lists[i]]);
     }
     for (size_t i = 0; i < question->pod->image_count; i++) {
         const struct image_use *use = &question->pod->images[i];
@@ -209,7 +197,7 @@ static int read_containers(struct reading *reading)
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(container_lists) / sizeof(container_lists[0]); i++)
-        count += count_items(pod->lists[container_lists[i]]);
+        count += tree_count(pod->lists[container_lists[i]]);
     pod->containers = arena_alloc(reading->arena, count, sizeof(*pod->containers));
     if (pod->containers == NULL)
         return -ENOMEM;

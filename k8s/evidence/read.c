@@ -130,7 +130,7 @@ static bool read_list(struct reader *reader, struct part part, const char *key, 
         return true;
     if (!tree_is(list, cJSON_Array))
         return refuse(reader, "%s%s must be a list of text", part.prefix, key);
-    cJSON_ArrayForEach(node, list) count++;
+    count = tree_count(list);
     if (count > PLAN_MAX_ITEMS)
         return refuse(reader, "%s%s must be at most 100 items", part.prefix, key);
     items = arena_alloc(reader->arena, count, sizeof(*items));

@@ -19,14 +19,8 @@ int network_policy_labels_make(const cJSON *labels, struct arena *arena,
 {
     struct network_policy_labels made = {0};
     const cJSON *label = NULL;
-    size_t count = 0;
+    size_t count = tree_is(labels, cJSON_Object) ? tree_count(labels) : 0;
 
-    if (tree_is(labels, cJSON_Object)) {
-        cJSON_ArrayForEach(label, labels)
-        {
-            count++;
-        }
-    }
     made.items = arena_alloc(arena, count, sizeof(*made.items));
     if (made.items == NULL)
         return -ENOMEM;

@@ -178,17 +178,12 @@ static int read_images(struct workload *w, const cJSON *spec, struct arena *aren
     size_t count = 0;
 
     for (int l = 0; l < IMAGE_LIST_COUNT; l++) {
-        const cJSON *entry = NULL;
-
         lists[l] = tree_get(spec, workload_lists[l]);
         if (lists[l] != NULL && !tree_is(lists[l], cJSON_Array)) {
             unreadable_images(w, "its lists of containers and volumes must be lists");
             lists[l] = NULL;
         }
-        cJSON_ArrayForEach(entry, lists[l])
-        {
-            count++;
-        }
+        count += tree_count(lists[l]);
     }
     w->images = arena_alloc(arena, count, sizeof(*w->images));
     if (w->images == NULL)

@@ -86,10 +86,7 @@ static int read_items(struct ceiling_list *list, bool are_paths, struct arena *a
 
     if (!list->given || list->read)
         return 0;
-    cJSON_ArrayForEach(entry, list->array)
-    {
-        count++;
-    }
+    count = tree_count(list->array);
     list->items = arena_alloc(arena, count, sizeof(*list->items));
     if (list->items == NULL)
         return -ENOMEM;

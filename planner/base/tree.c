@@ -22,6 +22,18 @@ const cJSON *tree_get(const cJSON *object, const char *key)
     return tree_is(member, cJSON_NULL) ? NULL : member;
 }
 
+size_t tree_count(const cJSON *node)
+{
+    const cJSON *child = NULL;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(child, node)
+    {
+        count++;
+    }
+    return count;
+}
+
 struct str tree_text(const cJSON *node)
 {
     return tree_is(node, cJSON_String) ? str_of(node->valuestring) : (struct str){0};

@@ -36,6 +36,9 @@ const cJSON *tree_get(const cJSON *object, const char *key);
 /* The same, but returns a member that is `null`, too. */
 const cJSON *tree_member(const cJSON *object, const char *key);
 
+/* The number of items or members; 0 for NULL. */
+size_t tree_count(const cJSON *node);
+
 /* The text of a string node; an absent text for anything else, NULL included. */
 struct str tree_text(const cJSON *node);
 
