@@ -7,27 +7,26 @@
 #define POLICY_PLACE "networkpolicy/"
 
 /* The next policy from *index on that selects the pod; NULL: no further one. */
-static const struct network_policy *next_policy(const struct boundary_question *question,
-                                                const struct network_policy_labels *labels,
-                                                size_t *index)
+static const struct network_policy *next_policy(const struct reading *reading, size_t *index)
 {
+    const struct boundary_question *question = reading->question;
+
     while (*index < question->policy_count) {
         const struct network_policy *policy = question->policies[(*index)++];
 
-        if (policy->egress && network_policy_selects(policy, labels))
+        if (network_policy_selects(policy, &reading->labels))
             return policy;
     }
     return NULL;
 }
 
-static int add_policies(struct reading *reading, enum boundary_code code,
-                        const struct network_policy_labels *labels)
+static int add_policies(struct reading *reading, enum boundary_code code)
 {
     const struct boundary_question *question = reading->question;
     const struct network_policy *policy = NULL;
     size_t index = 0;
 
-    while ((policy = next_policy(question, labels, &index)) != NULL) {
+    while ((policy = next_policy(reading, &index)) != NULL) {
         bool found = question->declared.network ? policy->egress_any : policy->egress_rules;
         struct str place = {0};
         int r = 0;
@@ -46,9 +45,7 @@ static int add_policies(struct reading *reading, enum boundary_code code,
 int rule_egress(struct reading *reading, enum boundary_code code)
 {
     const struct boundary_question *question = reading->question;
-    struct network_policy_labels labels = {0};
     size_t index = 0;
-    int r = 0;
 
     if (!question->policies_read)
         return code == BOUNDARY_CODE_EGRESS_UNSEEN ? reading_add(reading, code, STR("")) : 0;
@@ -60,10 +57,7 @@ int rule_egress(struct reading *reading, enum boundary_code code)
     if (code != BOUNDARY_CODE_EGRESS_OPEN &&
         question->declared.network != (code == BOUNDARY_CODE_EGRESS_ANY))
         return 0;
-    r = network_policy_labels_make(reading->pod.labels, reading->arena, &labels);
-    if (r < 0)
-        return r;
     if (code != BOUNDARY_CODE_EGRESS_OPEN)
-        return add_policies(reading, code, &labels);
-    return next_policy(question, &labels, &index) == NULL ? reading_add(reading, code, STR("")) : 0;
+        return add_policies(reading, code);
+    return next_policy(reading, &index) == NULL ? reading_add(reading, code, STR("")) : 0;
 }

@@ -104,6 +104,8 @@ struct reading {
     struct pod pod;
     struct str *needles; /* the declared paths, as mounts.c searches them; NULL: not made yet */
     size_t needle_count;
+    struct network_policy_labels
+        labels; /* of the pod; made where policies are compared with them */
     struct boundary_finding *findings;
     size_t count;
     size_t capacity;

@@ -233,7 +233,10 @@ int pod_read(struct reading *reading)
     pick(tree_get(workload->pod, "metadata"), metadata_rows, pod);
     pick(tree_get(workload->pod, "spec"), spec_rows, pod);
     pick(pod->security_node, security_rows, &pod->security);
-    r = mounts_read_volumes(reading);
+    if (reading->question->policies_read)
+        r = network_policy_labels_make(pod->labels, reading->arena, &reading->labels);
+    if (r == 0)
+        r = mounts_read_volumes(reading);
     if (r == 0)
         r = read_containers(reading);
     for (size_t i = 0; r == 0 && i < pod->container_count; i++)
