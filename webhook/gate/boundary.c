@@ -6,10 +6,6 @@
 
 #include "webhook/gate/internal.h"
 
-#include <errno.h>
-
-#include "planner/base/array.h"
-
 bool gate_boundary_blocks(const struct decision *d, const struct boundary_finding *f)
 {
     return (d->boundary_hold & boundary_control_bit(boundary_code_control(f->code))) != 0 ||
@@ -20,21 +16,15 @@ bool gate_boundary_blocks(const struct decision *d, const struct boundary_findin
 /* Behind all other findings, in the order of the reading. */
 static int add_blocking(struct judgement *j, const struct boundary_finding *f)
 {
-    struct gate_findings *findings = &j->findings;
     struct str message = {0};
     int r = boundary_message(f, j->arena, &message);
 
-    if (r == 0)
-        r = array_grow_in(j->arena, &findings->items, &findings->capacity, findings->count + 1,
-                          sizeof(*findings->items), SIZE_MAX);
     if (r < 0)
         return r;
-    findings->items[findings->count++] = (struct gate_finding){
-        .code = gate_code_of_boundary(f->code),
-        .message = message,
-        .place = f->place.len > 0 ? f->place : (struct str){0},
-    };
-    return 0;
+    return gate_add_finding(
+        j, (struct gate_finding){.code = gate_code_of_boundary(f->code),
+                                 .message = message,
+                                 .place = f->place.len > 0 ? f->place : (struct str){0}});
 }
 
 /* Requirements were given, and somebody asks; or a baseline holds a control, which an exemption

@@ -183,20 +183,26 @@ static void expand(struct message *m, const char *text, const struct str *argume
     }
 }
 
-int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
-                       const struct str *arguments, size_t count)
+int gate_add_finding(struct judgement *j, struct gate_finding finding)
 {
-    const struct gate_problem_text *text = gate_problem_text(problem);
     struct gate_findings *f = &j->findings;
-    struct message m = {.len = 0};
-    struct str message = {.ptr = m.bytes};
-    size_t used = 0;
     /* no limit of its own: the size of a request limits the number of findings */
     int r =
         array_grow_in(j->arena, &f->items, &f->capacity, f->count + 1, sizeof(*f->items), SIZE_MAX);
 
-    if (r < 0)
-        return r;
+    if (r == 0)
+        f->items[f->count++] = finding;
+    return r;
+}
+
+int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
+                       const struct str *arguments, size_t count)
+{
+    const struct gate_problem_text *text = gate_problem_text(problem);
+    struct message m = {.len = 0};
+    struct str message = {.ptr = m.bytes};
+    size_t used = 0;
+
     expand(&m, text->message, arguments, count, &used);
     append(&m, STR("; "));
     expand(&m, text->remedy, arguments, count, &used);
@@ -205,9 +211,8 @@ int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct st
     message.ptr = arena_copy(j->arena, message);
     if (message.ptr == NULL)
         return -ENOMEM;
-    f->items[f->count++] =
-        (struct gate_finding){.code = text->code, .message = message, .place = place};
-    return 0;
+    return gate_add_finding(
+        j, (struct gate_finding){.code = text->code, .message = message, .place = place});
 }
 
 int gate_order_findings(struct judgement *j)

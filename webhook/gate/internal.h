@@ -102,6 +102,10 @@ struct judgement {
 /* Static. Never NULL. */
 const struct gate_problem_text *gate_problem_text(enum gate_problem problem);
 
+/* Adds a finding whose message is written and safe to show. */
+int gate_add_finding(struct judgement *j, struct gate_finding finding)
+    __attribute__((warn_unused_result));
+
 /* Adds a finding. Its message is cleaned of control characters and cut at GATE_MAX_MESSAGE_BYTES.
  * As many arguments as the texts of the problem have `{}`. */
 int gate_add_arguments(struct judgement *j, enum gate_problem problem, struct str place,
